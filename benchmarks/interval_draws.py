@@ -26,7 +26,7 @@ __all__ = ["Draw", "draw_until_decided", "means", "resumed", "standard_error", "
 AIM, BAR = 0.9, 0.02
 ENOUGH = 0.007
 """The standard error that is aimed at."""
-FEWEST, MOST, SECONDS = 4, 40, 45.0
+FEWEST, MOST, SECONDS = 4, 40, 30.0
 
 Draw = dict[str, dict[str, list[float]]]
 """Method -> level -> coverage and mean width, of one draw."""

@@ -1,9 +1,10 @@
 """Coverage and width of intervals, of every kind of answer: what is within them, on rows that were not in the fit.
 
 A third of the rows is new; columns are standardised by the training rows. Levels 0.5, 0.8, 0.9 and 0.95. Each set is
-drawn and fitted again until it is decided whether 0.9 ± 0.02 is met (``interval_draws``), at most 40 times or for 45
+drawn and fitted again until it is decided whether 0.9 ± 0.02 is met (``interval_draws``), at most 40 times or for 30
 processor seconds. A run that was interrupted goes on where it was: its draws are in ``results/intervals_draws.json``,
-which a whole run removes. ``SIDELIGHT_INTERVALS=place,predict`` measures the kinds that begin so, alone.
+which a whole run removes. ``SIDELIGHT_INTERVALS=place,predict`` measures the kinds that begin so, alone, and
+``SIDELIGHT_INTERVALS_CHOOSING=1`` the sets that choices were made on, too.
 
 ===============================  ====================================================================================
 inverse, ...                     a new row, placed by ``transform``, in ``inverse_transform_interval`` of its place
@@ -65,7 +66,8 @@ def run(*, quick: bool) -> Report:
     report, path = Report(), RESULTS / ("intervals_quick.json" if quick else "intervals_draws.json")
     draws = {} if quick else resumed(path)
     sets = [(name, load, "reported") for name, load in REPORTED.items()]
-    sets += [(name, load, "chosen on") for name, load in CHOOSING.items()]
+    if os.environ.get("SIDELIGHT_INTERVALS_CHOOSING"):
+        sets += [(name, load, "chosen on") for name, load in CHOOSING.items()]
     for kind, (measure, most) in _chosen_kinds(quick=quick).items():
         for name, load, role in sets[:1] if quick else sets:
             try:
@@ -81,7 +83,8 @@ def run(*, quick: bool) -> Report:
     for kind, found in report.details.items():
         if kind != "missing":
             _summarise(report, kind, found)
-    path.unlink(missing_ok=True)
+    if quick or not os.environ.get("SIDELIGHT_INTERVALS"):
+        path.unlink(missing_ok=True)
     return report
 
 
