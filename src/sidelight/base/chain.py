@@ -194,8 +194,8 @@ class Chain:
     def impute_interval(self, X: Any, **options: Any) -> Intervals:
         """Return intervals of the missing entries of rows, likewise."""
         found = self._back_interval(self.last.impute_interval(self.rows(X), **options))
-        ends = [self._observed(X, end) for end in (found.lower, found.upper)]
-        return Intervals(*ends, level=found.level)
+        lower, upper = (self._observed(X, end) for end in (found.lower, found.upper))
+        return Intervals(lower, upper, level=found.level)
 
     @staticmethod
     def _observed(X: Any, estimates: Array) -> Array:
