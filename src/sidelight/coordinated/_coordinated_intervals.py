@@ -1,9 +1,9 @@
 """Intervals of coordinated models: of rows at latent points, and of a predicted view.
 
-Charts are shared by many rows, and hardly depend on one of them: errors of rows at latent points are those of training
-rows, times 1 + (q + 1) k / n for n rows and k charts of q coordinates. A regression from view to view depends on its
-rows more, and leaves each of them out (``maps.cross_view.left_out_errors``). Both are computed in the fit, because the
-rows are not kept, and summarised where they are many (``maps.calibration_summary``).
+Errors of rows at latent points are those of training rows, times a factor by which rows are farther from charts that
+were computed without them (``maps.left_out_charts``). A regression from view to view depends on its rows more, and
+leaves each of them out (``maps.cross_view.left_out_errors``). Both are computed in the fit, because the rows are not
+kept, and summarised where they are many (``maps.calibration_summary``).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from sidelight.maps.calibration_summary import Errors, bounded_errors, keeps
 from sidelight.maps.coordinated import CoordinatedMap
 from sidelight.maps.cross_view import CrossView, left_out_errors, without_left_out
 from sidelight.maps.interval_mixin import intervals_around
+from sidelight.maps.left_out_charts import chart_growth
 
 from ._coordinated_mixin import CoordinatedMixin
 
@@ -41,17 +42,16 @@ def row_errors(both: CoordinatedMap, rows: Array, n_columns: int, n_jobs: int | 
     n_jobs : int or None
         Threads.
     """
-    n = len(rows)
     rows = rows[~np.isnan(rows[:, :n_columns]).any(axis=1)]
     if len(rows) < FEWEST:
         return None
     rows = rows[np.sort(calibrated_rows(*rows.shape))].copy()
     rows[:, n_columns:] = np.nan
+    grown = chart_growth(both, rows, np.arange(n_columns))
     places = by_block(both.backward, rows, n_jobs, dtype=np.float64)
     back = np.full(rows.shape, np.nan)
     for view, columns in {own.view: own.columns for own in both.views}.items():
         back[:, columns] = by_block(partial(both.forward, view=view), places, n_jobs)
-    grown = 1.0 + sum(len(L) for L in both.maps) / n
     return bounded_errors(Calibration(places, grown * (rows - back)[:, :n_columns]))
 
 
