@@ -31,6 +31,7 @@ def test_the_factor_makes_up_for_most_of_what_the_fit_knew(n):
     assert (found > 1.1) == (n == 60)
 
 
+@pytest.mark.thorough
 def test_columns_of_a_view_that_rows_do_not_have_change_nothing():
     X, Y = noisy_rows(80, 4, 0), noisy_rows(80, 3, 1)
     model = CoordinatedCCA(n_charts=2, n_jobs=1, random_state=0).fit(X, Y)
