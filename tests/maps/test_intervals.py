@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -172,6 +173,31 @@ def test_pipelines_give_intervals_in_the_units_of_the_data():
     assert pipeline.is_novel([[1e6, 0, 0, 0, 0]]).tolist() == [True]
     turned = as_chain(make_pipeline(TwoWayEmbedding(), TwoWayEmbedding()).fit(X))
     assert not capabilities(turned).has_row_interval  # a step before it mixes columns
+
+
+def test_pipelines_predict_with_intervals_in_the_units_of_y():
+    model = informed_pipeline(StandardScaler(), CoordinatedCCA(n_charts=2, n_jobs=1, random_state=0))
+    model.fit(100.0 * X[:, :2] + 7.0, X[:, 4])
+    rows = 100.0 * NEW[:, :2] + 7.0
+    found = model.predict_interval(rows, level=0.9)
+    assert np.allclose((found.lower + found.upper) / 2, model.predict(rows))
+    assert 0.82 < found.holds(NEW[:, 4]).mean() < 0.97
+    assert not hasattr(informed_pipeline(StandardScaler(), ProbabilisticPCA(2)).fit(X), "predict_interval")
+
+
+def test_pipelines_impute_with_intervals_in_the_units_of_the_data():
+    gone = np.random.default_rng(5).random((600, 5)) < 0.2
+    gone[gone.all(axis=1)] = False
+    rows = np.where(gone, np.nan, -100.0 * np.concatenate([X, NEW]) + 7.0)
+    model = informed_pipeline(StandardScaler(), ProbabilisticPCA(n_jobs=1)).fit(rows[:200])
+    rows, gone = rows[200:], gone[200:]
+    filled, found = model.impute(rows), model.impute_interval(rows, level=0.9)
+    assert np.array_equal(filled[~gone], rows[~gone])
+    assert np.array_equal(found.lower[~gone], rows[~gone])
+    assert np.allclose((found.lower + found.upper) / 2, filled)
+    assert 0.85 < found.holds(-100.0 * NEW + 7.0)[gone].mean() < 0.95
+    mixed = informed_pipeline(PCA(3), ProbabilisticPCA(2)).fit(X)
+    assert not hasattr(mixed, "impute_interval")  # a step before it mixes columns
 
 
 def test_what_cannot_be_said_is_refused_or_not_there():

@@ -73,15 +73,17 @@ class Chain:
         """The capabilities of the last step, without those that need an inverse that a step before it lacks."""
         last, first = capabilities(self.last), capabilities(self.steps[0])
         way_back = last.has_inverse and all(goes_back(step) for step in self.before)
+        by_column = all(map(_is_by_column, self.before))
         return replace(
             last,
             has_inverse=way_back,
             has_counterfactual=way_back and last.has_counterfactual,
             has_corrected=way_back and last.has_corrected,
             has_score=way_back,
-            has_row_interval=last.has_row_interval and all(map(_is_by_column, self.before)),
-            has_counterfactual_interval=last.has_counterfactual_interval and all(map(_is_by_column, self.before)),
-            has_impute_interval=False,
+            has_row_interval=last.has_row_interval and by_column,
+            has_counterfactual_interval=last.has_counterfactual_interval and by_column,
+            has_impute=last.has_impute and by_column,
+            has_impute_interval=last.has_impute_interval and by_column,
             score_is_log_density=False,
             has_cost=all(capabilities(step).has_cost for step in self.steps),
             has_columns=first.has_columns,
@@ -184,6 +186,22 @@ class Chain:
     def predict_interval(self, X: Any, **options: Any) -> Intervals:
         """Return intervals of the second view predicted from rows."""
         return cast("Intervals", self.last.predict_interval(self.rows(X), **options))
+
+    def impute(self, X: Any) -> Array:
+        """Return rows (m, d) with estimates in place of missing entries (NaN), where steps before scale each column."""
+        return self._observed(X, self._back(self.last.impute(self.rows(X))))
+
+    def impute_interval(self, X: Any, **options: Any) -> Intervals:
+        """Return intervals of the missing entries of rows, likewise."""
+        found = self._back_interval(self.last.impute_interval(self.rows(X), **options))
+        lower, upper = (self._observed(X, end) for end in (found.lower, found.upper))
+        return Intervals(lower, upper, level=found.level)
+
+    @staticmethod
+    def _observed(X: Any, estimates: Array) -> Array:
+        """The entries of rows (m, d), and estimates where they are missing: steps may round what they give back."""
+        rows = np.asarray(X, dtype=estimates.dtype)
+        return np.where(np.isnan(rows), estimates, rows)
 
     def _back_interval(self, found: Intervals, columns: Any = None) -> Intervals:
         ends = [self._back(end, columns) for end in (found.lower, found.upper)]  # a scale may be negative

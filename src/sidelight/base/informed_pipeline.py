@@ -37,7 +37,8 @@ def _has(name: str) -> Any:
 class InformedPipeline(Pipeline):
     """A Pipeline whose methods take ``given``, for its last step, and that has its further methods.
 
-    These are ``counterfactual``, ``corrected``, ``adapt`` and ``overlap``, where the last step has them.
+    These are ``counterfactual``, ``corrected``, ``adapt``, ``overlap``, ``impute`` and intervals, where the last step
+    has them.
 
     Everything else is as in scikit-learn's Pipeline, which it is. ``sidelight.save`` keeps it as data.
 
@@ -163,6 +164,21 @@ class InformedPipeline(Pipeline):
         """Intervals around ``counterfactual``, where the steps before the last scale each column by itself."""
         options = {"given_now": given_now, "residual": residual, "level": level}
         return self._chain().counterfactual_interval(X, given=given, **options)
+
+    @available_if(_has("has_predict_interval"))
+    def predict_interval(self, X: Any, *, level: float = 0.9) -> Intervals:
+        """Intervals of the second view around ``predict(X)``, in its own units: steps before the last are for X."""
+        return self._chain().predict_interval(X, level=level)
+
+    @available_if(_has("has_impute"))
+    def impute(self, X: Any) -> Array:
+        """Impute missing entries (NaN) of rows, where the steps before the last scale each column by itself."""
+        return self._chain().impute(X)
+
+    @available_if(_has("has_impute_interval"))
+    def impute_interval(self, X: Any, *, level: float = 0.9) -> Intervals:
+        """Intervals of the missing entries of rows around ``impute(X)``, likewise."""
+        return self._chain().impute_interval(X, level=level)
 
     @available_if(_has("has_novelty"))
     def is_novel(self, X: Any, *, false_alarm: float = 0.01) -> Array:

@@ -1,9 +1,9 @@
 """Intervals of coordinated models: of rows at latent points, and of a predicted view.
 
-Charts are shared by many rows, and hardly depend on one of them: errors of rows at latent points are those of training
-rows, times 1 + (q + 1) k / n for n rows and k charts of q coordinates. A regression from view to view depends on its
-rows more, and leaves each of them out (``maps.cross_view.left_out_errors``). Both are computed in the fit, because the
-rows are not kept.
+Errors of rows at latent points are those of training rows, times a factor by which rows are farther from charts that
+were computed without them (``maps.left_out_charts``). A regression from view to view depends on its rows more, and
+leaves each of them out (``maps.cross_view.left_out_errors``). Both are computed in the fit, because the rows are not
+kept, and summarised where they are many (``maps.calibration_summary``).
 """
 
 from __future__ import annotations
@@ -12,23 +12,24 @@ from abc import abstractmethod
 from functools import partial
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
+from sidelight.base.interval_method import interval_method
 from sidelight.base.intervals import Intervals
 from sidelight.base.tiles import by_block
 from sidelight.base.types import Array
-from sidelight.base.validation import check_number
 from sidelight.maps.calibration import FEWEST, Calibration, calibrated_rows
+from sidelight.maps.calibration_summary import Errors, bounded_errors, keeps
 from sidelight.maps.coordinated import CoordinatedMap
 from sidelight.maps.cross_view import CrossView, left_out_errors, without_left_out
 from sidelight.maps.interval_mixin import intervals_around
+from sidelight.maps.left_out_charts import chart_growth
 
 from ._coordinated_mixin import CoordinatedMixin
 
 __all__ = ["CoordinatedIntervals", "PredictionIntervals", "prediction_errors", "row_errors"]
 
 
-def row_errors(both: CoordinatedMap, rows: Array, n_columns: int, n_jobs: int | None) -> Calibration | None:
+def row_errors(both: CoordinatedMap, rows: Array, n_columns: int, n_jobs: int | None) -> Errors | None:
     """Errors of the first columns of rows (m, D) at their latent points; None of fewer than 20 complete rows.
 
     Parameters
@@ -41,23 +42,22 @@ def row_errors(both: CoordinatedMap, rows: Array, n_columns: int, n_jobs: int | 
     n_jobs : int or None
         Threads.
     """
-    n = len(rows)
     rows = rows[~np.isnan(rows[:, :n_columns]).any(axis=1)]
     if len(rows) < FEWEST:
         return None
     rows = rows[np.sort(calibrated_rows(*rows.shape))].copy()
     rows[:, n_columns:] = np.nan
+    grown = chart_growth(both, rows, np.arange(n_columns))
     places = by_block(both.backward, rows, n_jobs, dtype=np.float64)
     back = np.full(rows.shape, np.nan)
     for view, columns in {own.view: own.columns for own in both.views}.items():
         back[:, columns] = by_block(partial(both.forward, view=view), places, n_jobs)
-    grown = 1.0 + sum(len(L) for L in both.maps) / n
-    return Calibration(places, grown * (rows - back)[:, :n_columns])
+    return bounded_errors(Calibration(places, grown * (rows - back)[:, :n_columns]))
 
 
 def prediction_errors(
     cross: CrossView, both: CoordinatedMap, sample: Array, view: int, columns: Array, n_jobs: int | None
-) -> Calibration | None:
+) -> Errors | None:
     """Errors of a view of left-out rows by the latent points of their other views; None of fewer than 20 rows."""
     rows, errors = left_out_errors(cross, sample, view)
     if len(rows) < FEWEST:
@@ -65,44 +65,21 @@ def prediction_errors(
     some = np.sort(calibrated_rows(*errors.shape))
     rows = rows[some].copy()
     rows[:, columns] = np.nan
-    return Calibration(by_block(both.backward, rows, n_jobs, dtype=np.float64), errors[some])
-
-
-def _has_row_errors(model: CoordinatedIntervals) -> bool:
-    """Whether there were enough rows; older files have no errors."""
-    return "map_" not in vars(model) or "row_errors_" in vars(model)
-
-
-def _has_prediction_errors(model: PredictionIntervals) -> bool:
-    """Whether there is a y that was predicted in enough rows; older files have no errors."""
-    return "map_" not in vars(model) or "prediction_errors_" in vars(model)
+    return bounded_errors(Calibration(by_block(both.backward, rows, n_jobs, dtype=np.float64), errors[some]))
 
 
 class CoordinatedIntervals(CoordinatedMixin):
     """``inverse_transform_interval`` of a coordinated model."""
 
-    row_errors_: Calibration
+    row_errors_: Errors
 
-    @available_if(_has_row_errors)
+    @interval_method(keeps("row_errors_", "map_"))
     def inverse_transform_interval(self, X: Array, *, level: float = 0.9) -> Intervals:
         """Intervals of the rows that ``transform`` places at latent points, each feature by itself.
 
         A share ``level`` of the entries of new rows that are placed there should lie within: calibrated by the errors
         of training rows; the width is local.
-
-        Parameters
-        ----------
-        X : array of shape (m, q)
-            Latent points.
-        level : float, default=0.9
-            Between 0 and 1.
-
-        Returns
-        -------
-        Intervals
-            ``lower`` and ``upper``, each of shape (m, d), around ``inverse_transform(X)``.
         """
-        check_number(self, "level", level, 0.0, 1.0)
         Z = self._checked_latent(X)
         half = self.row_errors_.half_widths(Z.astype(np.float64), level, self.n_jobs)
         return intervals_around(self.inverse_transform(Z), half, level)
@@ -120,27 +97,15 @@ class PredictionIntervals(CoordinatedIntervals):
     cross_: CrossView
     n_columns_y_: int
     y_is_flat_: bool
-    prediction_errors_: Calibration
+    prediction_errors_: Errors
 
-    @available_if(_has_prediction_errors)
+    @interval_method(keeps("prediction_errors_", "map_"))
     def predict_interval(self, X: Array, *, level: float = 0.9) -> Intervals:
         """Intervals of y around ``predict(X)``, each of its columns by itself.
 
         A share ``level`` of the entries of y of new rows should lie within: calibrated by rows of the fit that were
         left out of the regression, with all views observed; the width is local.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-        level : float, default=0.9
-            Between 0 and 1.
-
-        Returns
-        -------
-        Intervals
-            ``lower`` and ``upper``, each of shape (m, e), or (m,) where y was of one dimension.
         """
-        check_number(self, "level", level, 0.0, 1.0)
         middle = np.asarray(self.predict(X))
         places = by_block(self._backward, self._checked(X), self.n_jobs, dtype=np.float64)
         half = self.prediction_errors_.half_widths(places, level, self.n_jobs)

@@ -29,6 +29,7 @@ from ._adapt import AdaptedRows, adapt_maps
 from ._correction import change_of_given, corrected_rows
 from ._extrapolation import warn_of_extrapolation
 from ._informed_mixin import InformedMixin
+from ._informed_slopes import InformedSlopes
 from ._new_group import read_new_group, refuse_unadaptable
 
 __all__ = ["CounterfactualMixin", "has_counterfactual"]
@@ -56,8 +57,8 @@ def _has_adapt(model: InformedMixin) -> bool:
     return model.metric == "euclidean" and model.effect_ is not None and model.given_features_ is not None
 
 
-class CounterfactualMixin(InformedMixin):
-    """``InformedMixin`` with rows under another ``given``."""
+class CounterfactualMixin(InformedSlopes):
+    """``InformedSlopes`` with rows under another ``given``."""
 
     adapted_: list[str]
     adapted_rows_: AdaptedRows | None = None  # a default, because few models are adapted

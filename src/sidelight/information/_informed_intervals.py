@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from sidelight.base.interval_method import interval_method
 from sidelight.base.intervals import Intervals
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
-from sidelight.base.validation import check_number
 from sidelight.maps.calibration import half_widths
 from sidelight.maps.interval_mixin import check_enough_rows, has_place_intervals, has_row_intervals, intervals_around
 from sidelight.maps.left_out_rows import LeftOutRows
@@ -28,32 +28,14 @@ def _has_counterfactual_intervals(model: InformedIntervals) -> bool:
 class InformedIntervals(CounterfactualMixin):
     """``CounterfactualMixin`` with intervals."""
 
-    @available_if(has_row_intervals)
-    @one_blas_thread
+    @interval_method(has_row_intervals)
     def inverse_transform_interval(
         self, X: object, *, given: object = None, level: float = 0.9, columns: object = None
     ) -> Intervals:
         """Intervals of the rows that ``transform`` places at latent points, each feature by itself.
 
-        A share ``level`` of the entries of new rows that are placed there should lie within. They are calibrated by
-        training rows that were placed and taken back by the maps without them; the width is local.
-        ``predictive_variance`` is that of the model, and over-cautious.
-
-        Parameters
-        ----------
-        X : array of shape (m, q)
-            Latent points.
-        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
-            As for ``inverse_transform``: of rows that were placed with their ``given``.
-        level : float, default=0.9
-            Between 0 and 1.
-        columns : names, numbers or mask, default=None
-            Columns of the data to return, in this order; None: all.
-
-        Returns
-        -------
-        Intervals
-            ``lower`` and ``upper``, each of shape (m, d), around ``inverse_transform(X, given=given)``.
+        A share ``level`` of the entries of new rows that are placed there, with their ``given`` if it is passed, should
+        lie within: calibrated by training rows that were left out of both maps; the width is local.
 
         Examples
         --------
@@ -67,27 +49,12 @@ class InformedIntervals(CounterfactualMixin):
         """
         return self._row_intervals(X, level, columns, given)
 
-    @available_if(has_place_intervals)
-    @one_blas_thread
+    @interval_method(has_place_intervals)
     def transform_interval(self, X: object, *, given: object = None, level: float = 0.9) -> Intervals:
         """Intervals of the places of rows, each latent coordinate by itself.
 
-        A training row that is left out of the maps is placed near, but not at, its place in ``embedding_``. A share
-        ``level`` of these displacements, in each coordinate, lies within intervals of this width; the width is local.
-        So they say how sure the map is of a place in the embedding as it was fitted; they do not say how another fit
-        would differ.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
-        level : float, default=0.9
-            Between 0 and 1.
-
-        Returns
-        -------
-        Intervals
-            ``lower`` and ``upper``, each of shape (m, q), around ``transform(X, given=given)``.
+        A share ``level`` of training rows that are left out of the maps is displaced by less from their places in
+        ``embedding_``; the width is local. It does not say how another fit would differ.
         """
         return self._place_intervals(X, level, given)
 
@@ -100,8 +67,7 @@ class InformedIntervals(CounterfactualMixin):
         """
         return self._place_radius(X, level, given)
 
-    @available_if(_has_counterfactual_intervals)
-    @one_blas_thread
+    @interval_method(_has_counterfactual_intervals)
     def counterfactual_interval(
         self,
         X: object,
@@ -124,13 +90,7 @@ class InformedIntervals(CounterfactualMixin):
             As for ``counterfactual``.
         level : float, default=0.9
             Between 0 and 1.
-
-        Returns
-        -------
-        Intervals
-            ``lower`` and ``upper``, each of shape (m, d).
         """
-        check_number(self, "level", level, 0.0, 1.0)
         found = self.counterfactual(X, given=given, given_now=given_now, residual=residual, return_std=True)
         rows, deviations = found
         return intervals_around(

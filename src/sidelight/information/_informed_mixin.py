@@ -6,7 +6,6 @@ Arguments are validated here; ``_informed_maps.InformedMaps`` computes the resul
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -20,25 +19,23 @@ from sidelight.kernels.profiles import profile
 from sidelight.maps.changed_rows import ChangeModel
 from sidelight.maps.effect import Effect
 from sidelight.maps.interpolation import BackwardMap, smooth_part
-from sidelight.maps.jacobian_mixin import complete_rows, has_inverse_jacobian, has_jacobian
+from sidelight.maps.jacobian_mixin import complete_rows
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.local_density import LocalDensity
 from sidelight.maps.modes import conditional_mode, content_mode
-from sidelight.maps.smooth_map import SmoothMap
 from sidelight.maps.truncated import outside_in_columns
 from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_space
 from sidelight.neighbours.sparse_distances import Points, dense_points
 from sidelight.side.given import Column, EncodedGiven, Given
 
-from ._given_slopes import given_slopes, inverse_given_slopes, moves_given, require_numbers
-from ._informed_jacobians import adjusted_map, informed_inverse_jacobian, informed_jacobian
 from ._informed_maps import GivenMaps, InformedMaps, ProductMap, Read, ReadForward
 from .annealing import Annealing
 
-__all__ = ["InformedMixin"]
+__all__ = ["InformedMixin", "conditional_mean"]
 
 
-def _mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
+def conditional_mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
+    """The answer of a map itself, a conditional mean; modes and smooth parts are read from it otherwise."""
     return mapped(rows, n_jobs)
 
 
@@ -120,61 +117,6 @@ class InformedMixin(TwoWayMixin):
         inside = self._rows(self.latent_frame_.inside(Z), self._known(given, len(Z)))
         rows = outside_in_columns(self.frame_, inside, self._chosen(columns))
         return np.asarray(rows.astype(Z.dtype, copy=False))
-
-    @available_if(has_jacobian)
-    @one_blas_thread
-    def jacobian(self, X: object, *, given: object = None, columns: object = None, wrt: str = "X") -> Array:
-        """Derivatives of ``transform`` at rows with ``given`` held, or by the numbers given; each row by itself.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-            Complete rows: nothing can be said of an entry that is missing.
-        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
-            As for ``transform``.
-        columns : names, numbers or mask, default=None
-            Columns of the data to differentiate by, in this order; None: all.
-        wrt : {"X", "given"}, default="X"
-            "given": by the numbers and angles of ``given``, the row being held; categories have no slope.
-
-        Returns
-        -------
-        J : array of shape (m, q, d), (m, q, len(columns)), or (m, q, numbers given)
-            ``J[i, a, j]``: how much latent coordinate a of row i moves per unit of column j.
-        """
-        if not moves_given(self, wrt):
-            return self._jacobian(X, given, columns)
-        C = self._complete_rows(X)
-        known = require_numbers(self, self._given_columns(), self._known(given, len(C)))
-        return given_slopes(self, self._informed_maps(), self._given_columns() or (), C, known, self.n_jobs)
-
-    @available_if(has_inverse_jacobian)
-    @one_blas_thread
-    def inverse_jacobian(self, X: object, *, given: object = None, columns: object = None, wrt: str = "X") -> Array:
-        """Derivatives of ``inverse_transform`` at places with ``given`` held, or by the numbers given.
-
-        Parameters
-        ----------
-        X : array of shape (m, q)
-            Latent points.
-        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
-            As for ``inverse_transform``.
-        columns : names, numbers or mask, default=None
-            Columns of the data whose derivatives are wanted, in this order; None: all.
-        wrt : {"X", "given"}, default="X"
-            "given": by the numbers and angles of ``given``, the place being held; categories have no slope.
-
-        Returns
-        -------
-        J : array of shape (m, d, q), (m, len(columns), q), or with the numbers given instead of q
-            ``J[i, j, a]``: how much column j changes per unit of latent coordinate a.
-        """
-        Z = self._checked_latent(X)
-        if moves_given(self, wrt):
-            own, maps = self._given_columns(), self._informed_maps()
-            known = require_numbers(self, own, self._known(given, len(Z)))
-            return inverse_given_slopes(self, maps, own or (), Z, known, self.n_jobs, self._chosen(columns))
-        return np.asarray(self._inverse_slopes(Z, given, self._chosen(columns)).astype(Z.dtype, copy=False))
 
     @one_blas_thread
     def transform_mean(self, X: object, *, given: object = None) -> Array:
@@ -303,26 +245,6 @@ class InformedMixin(TwoWayMixin):
         )
         return InformedMaps(self._maps(), given)
 
-    def _smooth_map(self, given: object, n: int) -> SmoothMap:
-        maps, known, n_jobs, frame = self._informed_maps(), self._known(given, n), self.n_jobs, self.latent_frame_
-
-        def value(C: Array, which: Array) -> Array:
-            return frame.outside(maps.backward(C, None if known is None else known.take(which), _mean, n_jobs))
-
-        def slope(C: Array, which: Array) -> Array:
-            return informed_jacobian(maps, C, None if known is None else known.take(which), n_jobs)
-
-        return SmoothMap(self._complete_rows, value, slope, self._basis())
-
-    def _explained_map(self, given: object, n: int) -> SmoothMap:
-        known = self._known(given, n)
-        if known is not None and not known.complete.all():
-            rule = f"is missing in {int((~known.complete).sum())} rows"
-            raise ValueError(error_message(self, "given", "NaN", rule, "Leave these rows out"))
-        found = None if known is None else adjusted_map(self._informed_maps(), self._complete_rows, known, self.n_jobs)
-        plain = self._smooth_map(given, n)
-        return replace(plain, held=known is not None) if found is None else replace(found, basis=self._basis())
-
     def _neighbour_lists(self) -> Array | None:
         """None with ``given``: lists then hold neighbours from every group, and not the nearest rows."""
         return super()._neighbour_lists() if self.given_ is None else None
@@ -354,16 +276,13 @@ class InformedMixin(TwoWayMixin):
         del X
         return False
 
-    def _inverse_slopes(self, Z: Array, given: object, columns: Array | None) -> Array:
-        return informed_inverse_jacobian(self._informed_maps(), Z, self._known(given, len(Z)), self.n_jobs, columns)
-
     def _checked(self, X: object) -> Points:
         """Validated rows (m, d), or distances to the training rows."""
         found: Points = super()._checked(X)
         return found
 
     def _latent(
-        self, X: Points, known: EncodedGiven | None, read: Read = _mean, variance: Array | None = None
+        self, X: Points, known: EncodedGiven | None, read: Read = conditional_mean, variance: Array | None = None
     ) -> Array:
         return self._informed_maps().backward(X, known, read, self.n_jobs, variance)
 
@@ -372,7 +291,7 @@ class InformedMixin(TwoWayMixin):
         del X
         return None
 
-    def _rows(self, Z: Array, known: EncodedGiven | None, read: ReadForward = _mean) -> Array:
+    def _rows(self, Z: Array, known: EncodedGiven | None, read: ReadForward = conditional_mean) -> Array:
         return self._informed_maps().forward(Z, known, read, self.n_jobs)
 
     def _known(self, given: object, n: int) -> EncodedGiven | None:

@@ -12,12 +12,10 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
+from sidelight.base.interval_method import interval_method
 from sidelight.base.intervals import Intervals
-from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
-from sidelight.base.validation import check_number
 from sidelight.maps.calibration import Calibration
 from sidelight.maps.interval_mixin import check_enough_rows, intervals_around
 from sidelight.maps.kernel_map import KernelMap
@@ -42,26 +40,13 @@ class JointIntervals(TwoWayMixin):
     prediction_: KernelMap
     y_is_flat_: bool
 
-    @available_if(has_second_view)
-    @one_blas_thread
+    @interval_method(has_second_view)
     def predict_interval(self, X: Array, *, level: float = 0.9) -> Intervals:
         """Intervals of the second view of rows around ``predict(X)``, each of its columns by itself.
 
         A share ``level`` of the entries of y of new rows should lie within: calibrated by rows of the fit with both
         views, each predicted by the maps without it; the width is local.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-        level : float, default=0.9
-            Between 0 and 1.
-
-        Returns
-        -------
-        Intervals
-            ``lower`` and ``upper``, each of shape (m, e), or (m,) if y was one-dimensional.
         """
-        check_number(self, "level", level, 0.0, 1.0)
         X = self._checked(X)
         frame = self.views_[1].frame
         middle = frame.outside(self.prediction_(self.frame_.points(X), self.n_jobs)).astype(X.dtype, copy=False)

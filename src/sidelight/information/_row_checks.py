@@ -18,13 +18,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_symmetric
 
 from sidelight.base.cost import Cost
+from sidelight.base.interval_method import interval_method
 from sidelight.base.intervals import Intervals
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.small_data import warn_if_small
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
-from sidelight.base.validation import check_number, validated
+from sidelight.base.validation import validated
 from sidelight.maps.calibration import half_widths
 from sidelight.maps.entry_models import EntryModel
 from sidelight.maps.frames import Frame
@@ -96,26 +97,13 @@ class RowChecks(InformedIntervals):
         spread = self._informed_maps().variance(self._latent(self._filled(rows), None), None, self.n_jobs)
         return np.where(np.isnan(rows), spread, 0.0)
 
-    @available_if(_imputes)
-    @one_blas_thread
+    @interval_method(_imputes)
     def impute_interval(self, X: object, *, level: float = 0.9) -> Intervals:
         """Intervals of the missing entries (NaN) of rows around ``impute(X)``, each entry by itself.
 
         A share ``level`` of missing entries should lie within: calibrated by entries hidden in training rows that were
         left out of the imputation, with the gaps of other training rows (without any: a tenth of the entries).
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-        level : float, default=0.9
-            Between 0 and 1.
-
-        Returns
-        -------
-        Intervals
-            ``lower`` and ``upper``, each of shape (m, d); both are the entry itself where it is observed.
         """
-        check_number(self, "level", level, 0.0, 1.0)
         deviations = np.sqrt(self.impute_variance(X))
         return intervals_around(self.impute(X), self._entry_widths(level) * deviations, level)
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,13 +35,26 @@ from sidelight.neighbours.search import nearest
 
 from .weights import list_weighted_mean
 
-__all__ = ["FEWEST", "FOLDS", "Calibration", "calibrated_rows", "fold_numbers", "half_widths"]
+__all__ = [
+    "FEWEST",
+    "FOLDS",
+    "PRIOR",
+    "Calibration",
+    "calibrated_rows",
+    "fold_numbers",
+    "half_widths",
+    "local_squares",
+    "normal_half_width",
+    "width_table",
+]
 
 Array = npt.NDArray[Any]
 FEWEST = 20
 """Training rows below which there are no intervals: nothing is known of the tails of their errors."""
 _MOST, _ENTRIES = 2_000, 4_000_000  # rows that are left out; entries of them
-_NEAR, _PRIOR = 30, 15.0  # K and κ
+_NEAR = 30  # K
+PRIOR = 15.0
+"""κ, the number of rows that the errors of all rows count for."""
 _POOLED = 50.0  # ν
 FOLDS = 20
 """Folds of all rows, one of which is left out at a time."""
@@ -62,22 +76,28 @@ class Calibration:
 
     def half_widths(self, Z: Array, level: float, n_jobs: int | None = None) -> Array:
         """Half the widths (k, d) of intervals at places ``Z`` (k, q), each place by itself."""
-        return np.asarray(half_widths(self._scaled, level) * self._scale(Z, n_jobs))
+        return np.asarray(half_widths(self._scaled, level) * self.scale(Z, n_jobs))
 
     @cached_property
     def _scaled(self) -> Array:
         """``t`` (m, d); NaN in columns without errors."""
-        scale = self._scale(None, 1)
+        scale = self.scale(None, 1)
         return np.asarray(np.divide(np.abs(self.errors), scale, out=np.full(scale.shape, np.nan), where=scale > 0))
 
-    def _scale(self, Z: Array | None, n_jobs: int | None) -> Array:
+    def scale(self, Z: Array | None, n_jobs: int | None) -> Array:
         """``s`` (k, d) at places; None: at those of the rows themselves, each left out of its own."""
-        squares = np.square(self.errors)
-        pooled = squares.mean(axis=0)
-        count = min(_NEAR, len(squares) - 1)
-        near = nearest(self.places, Z, k=count, n_jobs=n_jobs).index
-        local = list_weighted_mean(np.full(near.shape, 1.0), squares, near)
-        return np.asarray(np.sqrt((local + _PRIOR * pooled) / (count + _PRIOR)))
+        return np.sqrt(local_squares(self.errors, self.near(Z, n_jobs)))
+
+    def near(self, Z: Array | None, n_jobs: int | None) -> Array:
+        """The K nearest rows (k, K) of places; None: of the rows themselves, each without itself."""
+        return nearest(self.places, Z, k=min(_NEAR, len(self.errors) - 1), n_jobs=n_jobs).index
+
+
+def local_squares(errors: Array, near: Array) -> Array:
+    """``s²`` (k, d) from errors (m, d) and the rows (k, K) that are near."""
+    squares = np.square(errors)
+    local = list_weighted_mean(np.full(near.shape, 1.0), squares, near)
+    return np.asarray((local + PRIOR * squares.mean(axis=0)) / (near.shape[1] + PRIOR))
 
 
 def half_widths(scaled: Array, level: float) -> Array:
@@ -90,30 +110,48 @@ def half_widths(scaled: Array, level: float) -> Array:
     >>> half_widths(np.tile(np.arange(1.0, 100.0)[:, None], 2), 0.9)
     array([90., 90.])
     """
+    return np.asarray(width_table(scaled, np.array([level]), np.arange(scaled.shape[1]))[0])
+
+
+def width_table(scaled: Array, levels: Array, blocks: Array) -> Array:
+    """Half widths (k, b) at levels (k,), of blocks of the columns of absolute scaled errors (m, d).
+
+    Parameters
+    ----------
+    scaled : array of shape (m, d)
+        NaN entries are left out: of a block without any, widths are 0.
+    levels : array of shape (k,)
+    blocks : array of shape (d,)
+        Block of each column, in increasing order from 0.
+    """
     pooled = scaled[~np.isnan(scaled)]
+    found = np.zeros((len(levels), int(blocks[-1]) + 1))
     if not pooled.size:
-        return np.zeros(scaled.shape[1])
-    together, ordered = _quantile(np.sort(pooled), level), np.sort(scaled, axis=0)  # NaN come last
-    counts = np.sum(~np.isnan(scaled), axis=0)
-    own = [_quantile(ordered[:count, c], level) if count else 0.0 for c, count in enumerate(counts)]
-    found = (counts * np.array(own) + _POOLED * together) / (counts + _POOLED)
-    return np.asarray(np.where(counts > 0, found, 0.0))
+        return found
+    together = _quantiles(np.sort(pooled), levels)
+    edges = np.searchsorted(blocks, np.arange(found.shape[1] + 1))
+    for block, (first, end) in enumerate(pairwise(edges)):
+        own = scaled[:, first:end]
+        own = np.sort(own[~np.isnan(own)])
+        if own.size:
+            found[:, block] = (len(own) * _quantiles(own, levels) + _POOLED * together) / (len(own) + _POOLED)
+    return found
 
 
-def _quantile(ordered: Array, level: float) -> float:
-    """The value that a share ``level`` of further values is below; beyond the largest, a normal tail."""
+def _quantiles(ordered: Array, levels: Array) -> Array:
+    """The values (k,) that shares ``levels`` of further values are below; beyond the largest, a normal tail."""
     m = len(ordered)
-    rank = level * (m + 1) - 1.0
-    if rank <= m - 1:
-        below = max(int(np.floor(rank)), 0)
-        share = max(rank, 0.0) - below
-        return float((1.0 - share) * ordered[below] + share * ordered[min(below + 1, m - 1)])
-    return float(ordered[-1] * _normal(level) / _normal(m / (m + 1)))
+    rank = np.clip(levels * (m + 1) - 1.0, 0.0, m - 1.0)
+    below = np.floor(rank).astype(np.int64)
+    share = rank - below
+    inside = (1.0 - share) * ordered[below] + share * ordered[np.minimum(below + 1, m - 1)]
+    beyond = ordered[-1] * normal_half_width(levels) / normal_half_width(m / (m + 1))
+    return np.asarray(np.where(levels * (m + 1) > m, beyond, inside))
 
 
-def _normal(level: float) -> float:
+def normal_half_width(level: Array | float) -> Any:
     """Half the width of the interval of a standard normal variable."""
-    return float(ndtri((1.0 + level) / 2.0))
+    return ndtri((1.0 + np.asarray(level)) / 2.0)
 
 
 def calibrated_rows(n: int, d: int) -> Array:

@@ -33,6 +33,7 @@ __all__ = [
     "CoordinatedMap",
     "LatentCharts",
     "gluing_sums",
+    "latent_chart",
     "latent_charts",
     "padded",
     "residuals_of",
@@ -202,14 +203,14 @@ class LatentCharts:
 
 def latent_charts(overlaps: Overlaps, maps: Sequence[Array]) -> LatentCharts:
     """Gaussians of the charts in the latent space, from their moments and their maps L_s (p_s, q)."""
-    parts = [_latent(D, L) for D, L in zip(overlaps.moments, maps, strict=True)]
+    parts = [latent_chart(D, L) for D, L in zip(overlaps.moments, maps, strict=True)]
     centres, covariances, means, gains = zip(*parts, strict=True)
     weights = np.maximum(overlaps.rows / overlaps.n, 1e-300)
     return LatentCharts(weights, np.stack(centres), np.stack(covariances), tuple(means), tuple(gains))
 
 
-def _latent(D: Array, L: Array) -> tuple[Array, Array, Array, Array]:
-    """Latent centre (q,), covariance (q, q), local mean m_s and gain K_s of one chart."""
+def latent_chart(D: Array, L: Array) -> tuple[Array, Array, Array, Array]:
+    """Latent centre (q,), covariance (q, q), local mean m_s and gain K_s of one chart, from its moments (p_s, p_s)."""
     mean, C = covariance(D)
     A = L[:-1]
     S = A.T @ C @ A

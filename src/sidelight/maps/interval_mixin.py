@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 
+from sidelight.base.interval_method import interval_method
 from sidelight.base.intervals import Intervals
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
@@ -72,28 +73,13 @@ class IntervalMixin(InverseJacobianMixin):
     backward_: BackwardMap
     forward_: KernelMap
 
-    @available_if(has_row_intervals)
-    @one_blas_thread
+    @interval_method(has_row_intervals)
     def inverse_transform_interval(self, X: Any, *, level: float = 0.9, columns: Any = None) -> Intervals:
         """Intervals of the rows that ``transform`` places at latent points, each feature by itself.
 
         A share ``level`` of the entries of new rows that are placed there should lie within. They are calibrated by
         training rows that were placed and taken back by the maps without them; the width is local.
         ``predictive_variance`` is that of the model, and over-cautious.
-
-        Parameters
-        ----------
-        X : array of shape (m, q)
-            Latent points.
-        level : float, default=0.9
-            Between 0 and 1.
-        columns : names, numbers or mask, default=None
-            Columns of the data to return, in this order; None: all.
-
-        Returns
-        -------
-        Intervals
-            ``lower`` and ``upper``, each of shape (m, d), around ``inverse_transform(X)``.
 
         Examples
         --------
@@ -107,8 +93,7 @@ class IntervalMixin(InverseJacobianMixin):
         """
         return self._row_intervals(X, level, columns, None)
 
-    @available_if(has_place_intervals)
-    @one_blas_thread
+    @interval_method(has_place_intervals)
     def transform_interval(self, X: Any, *, level: float = 0.9) -> Intervals:
         """Intervals of the places of rows, each latent coordinate by itself.
 
@@ -116,17 +101,6 @@ class IntervalMixin(InverseJacobianMixin):
         ``level`` of these displacements, in each coordinate, lies within intervals of this width; the width is local.
         So they say how sure the map is of a place in the embedding as it was fitted; they do not say how another fit
         would differ.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-        level : float, default=0.9
-            Between 0 and 1.
-
-        Returns
-        -------
-        Intervals
-            ``lower`` and ``upper``, each of shape (m, q), around ``transform(X)``.
         """
         return self._place_intervals(X, level, None)
 
@@ -144,7 +118,6 @@ class IntervalMixin(InverseJacobianMixin):
         def _chosen(self, columns: Any) -> Array | None: ...
 
     def _row_intervals(self, X: Any, level: float, columns: Any, given: object) -> Intervals:
-        check_number(self, "level", level, 0.0, 1.0)
         Z = self._checked_latent(X)
         half = self._widths(self.latent_frame_.inside(Z), level, "rows", given)
         half = np.sqrt(self.frame_.outside_variance(np.square(half)))
@@ -154,7 +127,6 @@ class IntervalMixin(InverseJacobianMixin):
         return intervals_around(middle, half, level)
 
     def _place_intervals(self, X: Any, level: float, given: object) -> Intervals:
-        check_number(self, "level", level, 0.0, 1.0)
         Z = self._middle_places(X, given)
         half = self._widths(self.latent_frame_.inside(Z), level, "places", given)[:, :-1]
         return intervals_around(Z, half * self.latent_frame_.scale, level)

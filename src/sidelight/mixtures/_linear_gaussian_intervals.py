@@ -2,20 +2,20 @@ r"""Intervals of ``ProbabilisticPCA``: of rows at latent points, and of missing 
 
 The model has few parameters for its rows, and errors are those of training rows in the fit, times a factor for what n
 rows make them too small: 1 + (q + 1) / n for rows on a plane of q dimensions, and √((n + p) / (n - p)) for an entry
-predicted from p others. Both are computed in the fit, because the rows are not kept.
+predicted from p others. Both are computed in the fit, because the rows are not kept, and summarised where they are many
+(``maps.calibration_summary``).
 """
 
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from sidelight.base.columns import chosen_columns
+from sidelight.base.interval_method import interval_method
 from sidelight.base.intervals import Intervals
-from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
-from sidelight.base.validation import check_number
 from sidelight.maps.calibration import FEWEST, Calibration, calibrated_rows, half_widths
+from sidelight.maps.calibration_summary import Errors, WidthTable, bounded_errors, bounded_multiples, keeps
 from sidelight.maps.interval_mixin import intervals_around
 from sidelight.maps.left_out_entries import hide_like_others
 from sidelight.maps.linear_gaussian_maps import LinearGaussianMaps
@@ -28,7 +28,7 @@ __all__ = ["LinearGaussianIntervals", "entry_errors", "row_errors"]
 _INVERTED = 2e9  # rows times q³, at most, in which entries are hidden
 
 
-def row_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) -> Calibration | None:
+def row_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) -> Errors | None:
     """Errors of complete training rows (m, d) at their latent points; None of fewer than 20."""
     if is_sparse(sample):
         return None
@@ -38,10 +38,10 @@ def row_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) -> C
     rows = np.asarray(rows[np.sort(calibrated_rows(*rows.shape))], dtype=np.float64)
     places = maps.embed(rows, n_jobs)
     grown = 1.0 + (places.shape[1] + 1) / len(sample)
-    return Calibration(places, grown * (rows - maps.reconstruct(places)))
+    return bounded_errors(Calibration(places, grown * (rows - maps.reconstruct(places))))
 
 
-def entry_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) -> Array | None:
+def entry_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) -> Array | WidthTable | None:
     """Errors (m, d) of entries hidden in training rows, as multiples of their deviations, NaN where none was hidden."""
     if is_sparse(sample) or len(sample) < FEWEST or sample.shape[1] < 2:
         return None
@@ -57,48 +57,22 @@ def entry_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) ->
     out = np.full(rows.shape, np.nan)
     out[known] = np.abs(rows - mean)[known] / np.sqrt(variance[known])
     n, p = len(sample), sample.shape[1] if maps.gaussian is not None else maps.model.n_components + 1
-    return np.asarray(out * np.sqrt((n + p) / max(n - p, 0.2 * n)))
-
-
-def _has_row_errors(model: LinearGaussianIntervals) -> bool:
-    """Whether there were enough complete rows; not after ``partial_fit``, nor in older files."""
-    return "model_" not in vars(model) or "row_errors_" in vars(model)
-
-
-def _has_entry_errors(model: LinearGaussianIntervals) -> bool:
-    """Whether there were entries to hide; not after ``partial_fit``, nor in older files."""
-    return "model_" not in vars(model) or "entry_errors_" in vars(model)
+    return bounded_multiples(np.asarray(out * np.sqrt((n + p) / max(n - p, 0.2 * n))))
 
 
 class LinearGaussianIntervals(LinearGaussianMixin):
     """``inverse_transform_interval`` and ``impute_interval``."""
 
-    row_errors_: Calibration
-    entry_errors_: Array
+    row_errors_: Errors
+    entry_errors_: Array | WidthTable
 
-    @available_if(_has_row_errors)
-    @one_blas_thread
+    @interval_method(keeps("row_errors_", "model_"))
     def inverse_transform_interval(self, X: Array, *, level: float = 0.9, columns: object = None) -> Intervals:
         """Intervals of the rows that ``transform`` places at latent points, each feature by itself.
 
         A share ``level`` of the entries of new rows that are placed there should lie within: calibrated by the errors
         of training rows; the width is local.
-
-        Parameters
-        ----------
-        X : array of shape (m, q)
-            Latent points.
-        level : float, default=0.9
-            Between 0 and 1.
-        columns : names, numbers or mask, default=None
-            Columns of the data to return, in this order; None: all.
-
-        Returns
-        -------
-        Intervals
-            ``lower`` and ``upper``, each of shape (m, d), around ``inverse_transform(X)``.
         """
-        check_number(self, "level", level, 0.0, 1.0)
         Z = self._checked_latent(X)
         half, middle = (
             self.row_errors_.half_widths(Z.astype(np.float64), level, self.n_jobs),
@@ -110,27 +84,16 @@ class LinearGaussianIntervals(LinearGaussianMixin):
             half, middle = half[:, chosen], middle[:, chosen]
         return intervals_around(middle, half, level)
 
-    @available_if(_has_entry_errors)
-    @one_blas_thread
+    @interval_method(keeps("entry_errors_", "model_"))
     def impute_interval(self, X: Array, *, level: float = 0.9) -> Intervals:
         """Intervals of the missing entries (NaN) of rows around ``impute(X)``, each entry by itself.
 
         A share ``level`` of missing entries should lie within: calibrated by entries hidden in training rows, with the
         gaps of other training rows (without any: a tenth of the entries).
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-        level : float, default=0.9
-            Between 0 and 1.
-
-        Returns
-        -------
-        Intervals
-            ``lower`` and ``upper``, each of shape (m, d); both are the entry itself where it is observed.
         """
-        check_number(self, "level", level, 0.0, 1.0)
-        half = half_widths(self.entry_errors_, level) * np.sqrt(self.impute_variance(X))
+        kept = self.entry_errors_
+        multiples = kept.half_widths(level) if isinstance(kept, WidthTable) else half_widths(kept, level)
+        half = multiples * np.sqrt(self.impute_variance(X))
         return intervals_around(self.impute(X), half, level)
 
     def _keep_errors(self, maps: LinearGaussianMaps, sample: Array) -> None:

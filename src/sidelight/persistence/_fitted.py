@@ -202,7 +202,7 @@ FITTED: dict[str, dict[str, str]] = {
         "training_densities_": "~real (*)",
         "training_latent_densities_": "~real (*)",
         "row_errors_": "~record q=q",
-        "entry_errors_": "~real (*, d)",
+        "entry_errors_": "~real (*, d) / record e=d",
         "unit_": "~number",
         "moments_": "~dict float",
     },

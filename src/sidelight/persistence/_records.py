@@ -223,6 +223,13 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
         "left_out": "?float (*, e)",
     },
     "Calibration": {"places": "float (m, q)", "errors": "float (m, e)"},
+    "CalibrationSummary": {
+        "places": "float (m, q)",
+        "scales": "float (m, b)",
+        "unit": "float (u)",
+        "multiples": "record b=b e=e",
+    },
+    "WidthTable": {"levels": "float (k)", "widths": "float (k, b)", "n_columns": "count:e"},
     "CrossView": {
         "views": "list record D=D",
         "sums": "dict float",

@@ -59,6 +59,7 @@ RECORDS: dict[str, str] = {
     "BiasedArchitecture": "sidelight.gated._network_architectures",
     "Blend": "sidelight.maps.entry_densities",
     "Calibration": "sidelight.maps.calibration",
+    "CalibrationSummary": "sidelight.maps.calibration_summary",
     "CategoryCode": "sidelight.tables._category_code",
     "ChangeModel": "sidelight.maps.changed_rows",
     "ChartedView": "sidelight.maps.coordinated",
@@ -126,6 +127,7 @@ RECORDS: dict[str, str] = {
     "TruncatedBasis": "sidelight.maps.truncated",
     "TruncatedFrame": "sidelight.maps.truncated",
     "ViewMaps": "sidelight.maps.views",
+    "WidthTable": "sidelight.maps.calibration_summary",
 }
 """Name of a dataclass -> module that has it."""
 

@@ -1,0 +1,114 @@
+r"""How much larger the errors of new rows are than those of the rows that coordinated charts were fitted to.
+
+Charts fit the rows that they are responsible for: few rows in many columns turn a plane towards themselves, and rows
+between two charts are placed by both. Maps are computed anew in one step from the responsibilities q_ns of the fit,
+once from all rows, and in folds without the rows that are then taken to the map and back:
+
+====================  ==================================================================================================
+charts                weighted mean, q_s leading principal axes, and one variance for all other directions
+L_s                   regression of the latent points that the fitted chart s gives the rows on their new local features
+latent charts         as in the fit (``maps.coordinated``)
+====================  ==================================================================================================
+
+The answer is the ratio of the 0.9 quantiles of the absolute errors. It costs about as much as ten steps of EM (five, of
+more than 200 columns). It is too small where charts have few rows for their columns (20 rows of 8 noisy columns: 1.28
+instead of 1.47), because the responsibilities are those of a fit that knew the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .charts import GaussianCharts
+from .coordinated import CoordinatedMap, LatentCharts, latent_chart, weighed
+
+__all__ = ["chart_growth"]
+
+Array = npt.NDArray[Any]
+_FOLDS, _MANY_COLUMNS, _LEVEL = (10, 5), 200, 0.9
+_LEAST = 1e-9  # responsibility that every chart has for every row: a chart that lost its rows is that of all rows
+
+
+def chart_growth(both: CoordinatedMap, rows: Array, columns: Array) -> float:
+    """Return the factor, at least 1, by which errors of new rows at latent points are larger than those of ``rows``.
+
+    Parameters
+    ----------
+    both : CoordinatedMap
+    rows : array of shape (m, D)
+        Training rows; NaN where a view is missing, the same views in all rows.
+    columns : array of shape (d,)
+        Columns whose errors are compared.
+    """
+    folds = _FOLDS[rows.shape[1] > _MANY_COLUMNS]
+    if len(rows) < 2 * folds:
+        return 1.0
+    fold = np.random.default_rng(0).permutation(len(rows)) % folds
+    everything = np.ones(len(rows), dtype=bool)
+    before = _errors(_computed_anew(both, rows, everything), rows)[:, columns]
+    after = np.empty_like(before)
+    for number in range(folds):
+        out = fold == number
+        after[out] = _errors(_computed_anew(both, rows, ~out), rows[out])[:, columns]
+    inside, outside = (float(np.nanquantile(np.abs(found), _LEVEL)) for found in (before, after))
+    return max(outside / inside, 1.0) if inside > 0 else 1.0
+
+
+def _errors(both: CoordinatedMap, rows: Array) -> Array:
+    """Errors (m, D) of rows at their latent points."""
+    places, back = both.backward(rows), np.full(rows.shape, np.nan)
+    for view, columns in {own.view: own.columns for own in both.views}.items():
+        back[:, columns] = both.forward(places, view)
+    return np.asarray(rows - back)
+
+
+def _computed_anew(both: CoordinatedMap, rows: Array, kept: Array) -> CoordinatedMap:
+    """The maps from the rows that are ``kept`` (m,) and their responsibilities; views that no row has stay."""
+    Q, features, insides = weighed(both.views, rows[kept], both.smoothing)
+    views, maps, parts = [], list(both.maps), _parts_of(both.latent)
+    start = 0
+    for view, Y in zip(both.views, insides, strict=True):
+        charts = slice(start, start + view.charts.n_charts)
+        start = charts.stop
+        if not Q[:, charts].any():
+            views.append(view)
+            continue
+        weights = Q[:, charts] + _LEAST
+        own = _gaussian_charts(Y, weights, view.charts.n_local)
+        views.append(replace(view, charts=own))
+        for s, weight in enumerate(weights.T):
+            number = charts.start + s
+            targets = features[number] @ maps[number][:-1] + maps[number][-1]
+            F = np.column_stack([own.features(Y, s), np.ones(len(Y))])
+            root = np.sqrt(weight)[:, None]
+            maps[number] = np.linalg.lstsq(root * F, root * targets, rcond=None)[0]
+            parts[number] = latent_chart((weight[:, None] * F).T @ F, maps[number])
+    centres, covariances, means, gains = zip(*parts, strict=True)
+    latent = LatentCharts(both.latent.weights, np.stack(centres), np.stack(covariances), tuple(means), tuple(gains))
+    return replace(both, views=tuple(views), maps=tuple(maps), latent=latent)
+
+
+def _parts_of(latent: LatentCharts) -> list[tuple[Array, Array, Array, Array]]:
+    return list(zip(latent.centres, latent.covariances, latent.local_means, latent.gains, strict=True))
+
+
+def _gaussian_charts(Y: Array, weights: Array, n_local: Sequence[int]) -> GaussianCharts:
+    """Charts of rows (m, d) with weights (m, k): planes of so many axes, and one variance beside them."""
+    means, whiteners, axes = [], [], []
+    for weight, q in zip(weights.T, n_local, strict=True):
+        total = weight.sum()
+        mean = weight @ Y / total
+        away = np.sqrt(weight / total)[:, None] * (Y - mean)
+        values, vectors = (found[..., ::-1] for found in np.linalg.eigh(away.T @ away))
+        rest = float(values[q:].mean()) if q < len(values) else 0.0
+        noise = max(rest, 1e-8 * float(values[0]), 1e-300)
+        lengths = np.r_[np.maximum(values[:q], noise), np.full(len(values) - q, noise)]
+        means.append(mean)
+        whiteners.append(vectors / np.sqrt(lengths))
+        axes.append(vectors[:, :q] * np.sqrt(lengths[:q]))
+    return GaussianCharts(weights.mean(axis=0), np.stack(means), np.stack(whiteners), tuple(axes))
