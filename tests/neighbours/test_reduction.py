@@ -15,7 +15,7 @@ def components(n_kinds, n_columns, n=1500, noise=0.5, seed=0):
 def test_few_components_leave_the_fewest_directions():
     X = components(8, 150)
     space = neighbour_space(X)
-    assert space is not None and space.V.shape == (150, 32)
+    assert space.V.shape == (150, 32)
     centres = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:7]
     inside = np.linalg.norm(centres @ space.V, axis=1)
     np.testing.assert_allclose(inside, 1.0, atol=1e-6)  # the span of the centres is kept

@@ -5,13 +5,13 @@
 ``reduction`` is for a search whose candidates are ranked again in all columns: r is the smallest number that keeps 90 %
 of the sample's variance, within 32 to 128.
 
-``neighbour_space`` is for neighbours *in* the reduced space. Along a direction c that tells where a row lies, its nearest
-rows differ from it less than rows drawn at random do; along noise they differ as much, and only blur who is near:
+``neighbour_space`` is for neighbours *in* the reduced space. Along a direction c that tells where a row lies, its
+nearest rows differ from it less than random rows do; along noise they differ as much, and only blur who is near:
 
     ratio_c = E_neighbours (x_c - y_c)² / (2 var_c)
 
-Directions count up to the first whose ratio (the mean of five in sequence) reaches 0.6: about 60 for pictures of digits,
-objects and faces, the number of dimensions spanned for components far apart.
+Directions count up to the first whose ratio (the mean of five in sequence) reaches 0.6: about 60 for pictures of
+digits, objects and faces; for components far apart, the dimensions that their centres span.
 Cost: O(s d r) for a sample of s rows, O(p s d) for the neighbours of p probes, then O(n d r).
 """
 
