@@ -32,7 +32,7 @@ def adapt(adata: Any, model: Any, *, use_rep: str | None = None, layer: str | No
     adata : AnnData
         Cells, of which those of one category that the model does not know are used; others may be there.
     model : fitted model or Pipeline
-        Fitted with ``given``: one column of categories, and any number of columns of numbers.
+        Fitted with ``given``: columns of categories and of numbers; the cells are new in one of them.
     use_rep, layer : str or None, default=None
         Where the rows are, as in :func:`transform`.
 
