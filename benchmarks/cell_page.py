@@ -32,7 +32,7 @@ def means_table(totals: Mapping[str, Mapping[str, Orders]], sets: Iterable[str],
     means: dict[str, list[float]] = {method: [] for method in methods}
     for name in there:
         counts = [len(orders) for method, orders in totals[name].items() if method not in _ALWAYS_SAME]
-        cells = [f"`{name}`", str(min(counts, default=1))]
+        cells = [f"`{name}`", " to ".join(map(str, sorted({min(counts, default=1), max(counts, default=1)})))]
         for method in methods:
             values = [one[what] for one in totals[name].get(method, {}).values()]
             means[method] += [float(np.mean(values))] if values else []
