@@ -8,8 +8,9 @@ the reason.
 Every draw of every task is written to ``benchmarks/results/families_draws.json`` as soon as it is there, the table so
 far to ``families.json`` beside it, and a later run goes on from there (``--fresh`` measures again). ``--settle 3`` asks
 for three draws of everything and then for more, up to ``--seeds``, only where a verdict could still change: where the
-difference of means is less than four standard errors from the border between winning, a tie and losing. ``--page``
-makes the page of the docs from what was measured.
+difference of means is less than t standard errors from the border between winning, a tie and losing. ``--page`` makes
+the page of the docs from what was measured; rows of earlier runs that were not measured again stay as they were
+committed, with their numbers of draws.
 """
 
 from __future__ import annotations

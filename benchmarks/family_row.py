@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.stats import t as student
 
 __all__ = ["Cell", "Row", "Task", "mean_rows"]
 
-_CERTAIN = 4.0  # standard errors between a mean difference and the border of a verdict (t of three draws at 95 %)
+_CERTAIN = 0.975  # that a mean is on its side of a border of the verdict, by Student's t of so many draws
 
 
 @dataclass(frozen=True)
@@ -111,14 +112,21 @@ class Row:
 
     @property
     def settled(self) -> bool:
-        """Whether more draws would hardly change the verdict: the difference is four standard errors from its border.
+        """Whether more draws would hardly change the verdict: the difference is t standard errors from its border.
+
+        t is the 0.975 quantile of Student's distribution: 4.3 for three draws, 2.3 for ten.
 
         >>> Row("iris", "k-NN", "share", 0.9, {"plain": 0.7}, seeds=3, error=0.02).settled
         True
-        >>> Row("iris", "k-NN", "share", 0.9, {"plain": 0.88}, seeds=3, error=0.02).settled
+        >>> Row("iris", "k-NN", "share", 0.9, {"plain": 0.84}, seeds=3, error=0.02).settled
         False
+        >>> Row("iris", "k-NN", "share", 0.9, {"plain": 0.84}, seeds=10, error=0.02).settled
+        True
         """
-        return bool(abs(abs(self.gain) - self.tie) >= _CERTAIN * self.error)
+        if self.seeds < 2:
+            return False
+        needed = float(student.ppf(_CERTAIN, self.seeds - 1)) * self.error
+        return bool(abs(abs(self.gain) - self.tie) >= needed)
 
     def line(self) -> str:
         """The row as text."""

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("typer", reason="needs the extra cli")
 
 from benchmarks.family_openings import METHODS, OPENINGS, with_measured
-from benchmarks.family_page import NUMBERS, PAGE, page_text, table_of
+from benchmarks.family_page import NUMBERS, PAGE, page_text, table_of, with_earlier
 from sidelight.cli._our_methods import OURS
 
 PAGES = {
@@ -87,3 +87,27 @@ def test_cells_that_lose_are_red_on_the_page():
     assert lost.count("color: #c0392b") == 2
     assert "loses" in lost
     assert "color" not in won
+
+
+def made_table(*sets, value, draws=3):
+    tasks = {
+        name: {"data": name, "draws": {str(seed): {"seconds": 1.0, "commit": "x", "cells": [
+            {"task": "k-NN", "measure": "accuracy", "numbers": {"ours": value, "plain": 0.5}},
+        ]} for seed in range(draws)}}
+        for name in sets
+    }  # fmt: skip
+    return table_of({"family_metrics": {"family": "made", "chosen_on": ["iris"], "tasks": tasks}})
+
+
+def test_rows_that_were_not_measured_again_stay_in_the_table_with_their_draws():
+    earlier = made_table("wine", "glass", "gone", "often", value=0.9, draws=5)
+    new = made_table("wine", value=0.7)
+    once = made_table("often", value=0.1, draws=1)
+    new["families"][0]["rows"] += once["families"][0]["rows"]
+    family = with_earlier(new, earlier, {"family_metrics": {"wine", "glass", "often"}})["families"][0]
+    found = {row["data"]: (row["ours"], row["seeds"], row["settled"]) for row in family["rows"]}
+    assert found == {"wine": (0.7, 3, True), "glass": (0.9, 5, True), "often": (0.9, 5, True)}
+    assert family["cpu_seconds"] == 10 + 3  # half of the earlier draws were kept
+    untouched = {"machine": new["machine"], "families": []}
+    kept = with_earlier(untouched, earlier, {"family_metrics": {"glass"}})["families"][0]
+    assert [row["data"] for row in kept["rows"]] == ["glass"]

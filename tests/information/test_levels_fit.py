@@ -8,8 +8,9 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.stats import spearmanr
 from sklearn.exceptions import ConvergenceWarning
 
-from sidelight import Annealing, KernelInformationEmbedding
+from sidelight import Annealing, KernelInformationEmbedding, KernelOptions
 from sidelight.datasets import s_curve
+from sidelight.evaluate import neighbour_hit
 from sidelight.information import _multilevel
 
 
@@ -162,3 +163,24 @@ def test_the_first_names_of_the_solvers_are_understood_and_said_to_go(old, new):
     assert first.solver_ == new
     again = KernelInformationEmbedding(solver=new, max_iter=5, tol=1e-2).fit(X)
     np.testing.assert_array_equal(first.embedding_, again.embedding_)
+
+
+def test_many_columns_are_compared_along_those_that_tell_neighbours_and_maps_use_all():
+    rng = np.random.default_rng(0)
+    kind = rng.integers(6, size=400)
+    X = 0.3 * rng.normal(size=(6, 120))[kind] + rng.normal(size=(400, 120))
+    fits = {
+        columns: KernelInformationEmbedding(
+            solver="multilevel", kernel=KernelOptions(columns=columns), random_state=0
+        ).fit(X)
+        for columns in ("auto", "all")
+    }
+    hits = {columns: neighbour_hit(model.embedding_, kind, n_neighbors=10) for columns, model in fits.items()}
+    assert hits["auto"] > hits["all"]
+    widths = {columns: np.median(model.bandwidth_) for columns, model in fits.items()}
+    assert 1.0 <= widths["auto"] / widths["all"] < 1.6  # of distances in all columns, of which 32 have a third
+    assert fits["auto"].inverse_transform(fits["auto"].embedding_[:3]).shape == (3, 120)
+    same = KernelInformationEmbedding(solver="multilevel", random_state=0).fit(X)
+    np.testing.assert_array_equal(same.embedding_, fits["auto"].embedding_)
+    with pytest.raises(ValueError, match=r"kernel\.columns"):
+        KernelInformationEmbedding(kernel=KernelOptions(columns="few")).fit(X)

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 import sidelight
 from sidelight import ProbabilisticPCA
 from sidelight.maps import linear_gaussian_fit
+from sidelight.maps.held_out import refitted_plane
 
 
 def planted(n=300, d=10, q=3, noise=0.3, seed=0, offset=5.0):
@@ -355,3 +356,20 @@ def test_cost_grows_and_is_refused_where_it_does_not_fit(monkeypatch):
     monkeypatch.setattr(sidelight.base.cost, "available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="X=90 rows needs about"):
         ProbabilisticPCA().fit(blobs())
+
+
+def test_means_and_variances_of_missing_entries_together_are_those_asked_for_one_by_one():
+    for X in (with_gaps(planted(60, 6, 2), 0.2), with_gaps(planted(300, 6, 2), 0.2)):
+        model = ProbabilisticPCA(2).fit(X)
+        mean, variance = model._maps().missing_entries(X, 1)
+        np.testing.assert_allclose(mean, model.impute(X), rtol=1e-9)
+        np.testing.assert_allclose(variance, model.impute_variance(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "d"), [(60, 8), (20, 50)])
+def test_a_plane_fitted_anew_to_other_complete_rows_is_that_of_these_rows_alone(n, d):
+    X = planted(n, d, 2)
+    maps, others = ProbabilisticPCA(2).fit(X)._maps(), X[: n // 2]
+    again = replace(maps, model=refitted_plane(maps.model, maps.inside(others)))
+    wanted = ProbabilisticPCA(2).fit(others).score_samples(X)
+    np.testing.assert_allclose(again.log_density(X, 1), wanted, rtol=1e-6)

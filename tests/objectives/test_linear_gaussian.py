@@ -222,3 +222,18 @@ def test_a_column_that_no_row_has_keeps_its_mean():
     assert found.mean[2] == model.mean[2]
     np.testing.assert_array_equal(found.W[2], 0.0)
     assert np.isfinite(found.W).all()
+
+
+@pytest.mark.parametrize("q", [3, 12])
+@pytest.mark.parametrize("uncertain", [False, True])
+def test_patterns_one_by_one_give_what_products_of_columns_do(monkeypatch, q, uncertain):
+    model, X = case(q=q, d=14)
+    if uncertain:
+        roots = np.random.default_rng(1).normal(size=(14, q, q)) / 9
+        rows, columns = np.triu_indices(q)
+        spread = (roots @ roots.transpose(0, 2, 1))[:, rows, columns]
+        model = LinearGaussian(model.mean, model.W, model.noise, spread)
+    together = [log_density(model, X), *entries(model, X)]
+    monkeypatch.setattr(linear_gaussian, "_PRODUCTS", 0)
+    for one_by_one, all_at_once in zip([log_density(model, X), *entries(model, X)], together, strict=True):
+        np.testing.assert_allclose(one_by_one, all_at_once, rtol=1e-9)

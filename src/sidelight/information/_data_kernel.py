@@ -12,6 +12,7 @@ import numpy as np
 
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.messages import error_message
+from sidelight.base.tiles import run_tiles, spans
 from sidelight.base.types import Array
 from sidelight.base.validation import relative_bandwidth
 from sidelight.kernels.data_kernel import (
@@ -28,7 +29,8 @@ from sidelight.kernels.gauss_transform import factored_cost, normaliser_cost
 from sidelight.kernels.low_rank import MOST_FACTORS
 from sidelight.kernels.matrices import adaptive_kernel, left_out
 from sidelight.kernels.profiles import profile
-from sidelight.neighbours.search import nearest, neighbour_seconds
+from sidelight.neighbours.reduction import neighbour_space
+from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest, neighbour_seconds
 from sidelight.neighbours.sparse_distances import Points, dense_points, nearest_known
 
 from ._settings import KernelSettings
@@ -38,6 +40,7 @@ __all__ = ["ChosenKernel", "annealed_cost", "as_chosen_kernel", "choose_kernel",
 
 Latent = tuple[str, int]
 """(profile of the latent kernel, latent dimensions)."""
+_TILE = 1024  # rows whose distances to their lists one task computes
 _EVALUATIONS = 180  # typical number of evaluations of the objective in an annealed fit
 
 
@@ -153,13 +156,21 @@ def _automatic_form(
 
 
 def _short_lists_kernel(points: Points, settings: KernelSettings, variance: Array | None) -> ChosenKernel:
-    """Kernel of the multilevel solver: lists of ``perplexity`` nearest rows, bandwidths for half that perplexity."""
+    """Kernel of the multilevel solver: lists of ``perplexity`` nearest rows, bandwidths for half that perplexity.
+
+    Rows of many columns are compared along the directions that tell neighbours from others (``neighbour_space``); their
+    bandwidths, which the maps use, are those of all columns.
+    """
     n = len(points)
     k = max(2, min(n - 1, round(settings.perplexity)))
     if settings.precomputed:
         found = nearest_known(points, k=k, own=True)
     else:
-        found = nearest(dense_points(points), k=k, n_jobs=settings.n_jobs)
+        rows = dense_points(points)
+        space = neighbour_space(rows) if variance is None and settings.columns == "auto" else None
+        if space is not None:
+            return _reduced_lists_kernel(rows, space(rows, settings.n_jobs) * space.scale, k, settings)
+        found = nearest(rows, k=k, n_jobs=settings.n_jobs)
     known = int(np.median(np.isfinite(found.distance).sum(axis=1)))  # a sparse array may hold fewer than k per row
     half = settings.perplexity / 2 if known == k else known / 2
     perplexity = effective_perplexity(half, n)
@@ -171,6 +182,21 @@ def _short_lists_kernel(points: Points, settings: KernelSettings, variance: Arra
         return as_chosen_kernel(kernel, perplexity)
     lost = left_out(dense_points(points), found.index, np.asarray(bandwidth), settings.n_jobs)
     return ChosenKernel(kernel, perplexity, {"left_out": lost})
+
+
+def _reduced_lists_kernel(rows: Array, reduced: Array, k: int, settings: KernelSettings) -> ChosenKernel:
+    """The same from the lists of ``reduced`` (n, r); bandwidths from the distances to the listed rows in all columns."""
+    perplexity = effective_perplexity(settings.perplexity / 2, len(rows))
+    found = nearest(reduced, k=k, n_jobs=settings.n_jobs)
+    matrix, narrow = adaptive_kernel(found, perplexity)
+    lost = left_out(reduced, found.index, np.asarray(narrow), settings.n_jobs)
+    whole = run_tiles(
+        lambda part: np.sort(distances_to_listed(rows[part], rows, found.index[part]), axis=1),
+        spans(len(rows), _TILE),
+        settings.n_jobs,
+    )
+    _, bandwidth = adaptive_kernel(Neighbours(found.index, np.concatenate(whole)), perplexity)
+    return ChosenKernel(DataKernel(matrix, bandwidth, found.index), perplexity, {"left_out": lost})
 
 
 def annealed_cost(n: int, d: int, settings: KernelSettings, latent: Latent, *, given: bool) -> Cost:

@@ -26,6 +26,7 @@ class KernelSettings:
     ``owner`` is the name of the estimator, for messages. ``profile`` and ``form`` are profile and storage of its
     parameter ``kernel``. ``multilevel``: whether the kernel is for the multilevel solver, whose neighbour lists have
     length ``perplexity`` and an effective perplexity of half of it. ``argument``: what messages call the profile.
+    ``columns``: as in ``KernelOptions``.
     """
 
     owner: str
@@ -38,6 +39,7 @@ class KernelSettings:
     multilevel: bool
     n_jobs: int | None
     argument: str = "kernel"
+    columns: str = "auto"
 
     def check(self) -> None:
         """Raise ValueError for values out of range, and for a profile or form that the bandwidth does not allow."""
@@ -56,6 +58,7 @@ class KernelSettings:
             remedy = "Give a number or 'loo' as bandwidth, or leave kernel as it is by default"
             raise ValueError(error_message(owner, self.argument, self.profile, rule, remedy))
         check_choice(owner, "kernel.storage", self.form, ("auto", "dense", "sparse", "low_rank"))
+        check_choice(owner, "kernel.columns", self.columns, ("auto", "all"))
         if self.form != "auto":
             self._check_form()
 

@@ -82,7 +82,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         no inverse map to the data.
     kernel : "gaussian", "student", "quartic" or KernelOptions, default="gaussian"
         Profile of a data kernel with one bandwidth for all rows. With ``bandwidth`` "perplexity" or "learned" the
-        kernel is Gaussian, and another profile is refused. A :class:`KernelOptions` also says how the kernel is stored.
+        kernel is Gaussian, and another profile is refused. A :class:`KernelOptions` also says how the kernel is stored,
+        and by which columns the multilevel solver compares rows.
     latent_kernel : "auto", "gaussian", "student" or "quartic", default="auto"
         Profile of the latent kernel, whose bandwidth is 1. "auto": Gaussian; with the multilevel solver Student if the
         intrinsic dimension of the data exceeds that of the map, because neighbours would crowd under a Gaussian.
@@ -387,7 +388,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         argument = argument_name("kernel", self.kernel, KernelOptions, "profile")
         return KernelSettings(
             type(self).__name__, self.bandwidth, self.perplexity, self.n_neighbors, self.metric, options.profile,
-            options.storage, solver == "multilevel", self.n_jobs, argument,
+            options.storage, solver == "multilevel", self.n_jobs, argument, options.columns,
         )  # fmt: skip
 
     def _given_settings(self) -> GivenSettings:

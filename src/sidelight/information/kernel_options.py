@@ -1,4 +1,4 @@
-"""The profile of the data kernel and how the kernel is stored, as a value of the parameter ``kernel``."""
+"""The data kernel: profile, storage, and the columns it is made from, as a value of the parameter ``kernel``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["KernelOptions"]
 
 @dataclass(frozen=True, repr=False)
 class KernelOptions(OptionValue):
-    """The profile of a data kernel with one bandwidth for all rows, and how the kernel is stored.
+    """The profile of a data kernel with one bandwidth for all rows, how the kernel is stored, and what it compares.
 
     For the parameter ``kernel`` of :class:`KernelInformationEmbedding`, where a name alone stands for
     ``KernelOptions(name)``.
@@ -23,6 +23,10 @@ class KernelOptions(OptionValue):
     storage : "auto", "dense", "sparse" or "low_rank", default="auto"
         "dense": every pair. "sparse": the pairs that are not negligible. "low_rank": few factors, plus the near pairs.
         "auto": dense up to 10,000 rows; beyond, sparse for a narrow kernel and low-rank for a broad one.
+    columns : "auto" or "all", default="auto"
+        What the multilevel solver compares rows by. "auto": beyond 64 columns, and without ``given``, the principal
+        directions along which neighbours differ less than random rows do, because noise in the others hides who is
+        near. "all": every column, for signals of small variance. The maps both ways are of all columns in any case.
 
     Examples
     --------
@@ -35,3 +39,4 @@ class KernelOptions(OptionValue):
 
     profile: str = "gaussian"
     storage: str = "auto"
+    columns: str = "auto"

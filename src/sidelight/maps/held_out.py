@@ -3,7 +3,8 @@
 A mixture with few rows for each of its parameters has a larger density at its training rows than at new ones, which
 would all look unusual beside them. So rows are held out in five folds, and the fitted parameters are moved by a few EM
 steps on the other rows: after the first, the parameters no longer depend on the rows that are held out, except by where
-the charts began. Where rows are many for the parameters, this makes no difference and is left out (``needs_folds``).
+the charts began. A single plane of complete rows is fitted anew in closed form. Where rows are many for the parameters,
+this makes no difference and is left out (``needs_folds``).
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.objectives.linear_gaussian import LinearGaussian
 from sidelight.objectives.mixtures import MixtureParameters, Planes
+from sidelight.objectives.principal_axes import axes_of_moments, axes_of_rows, closed_form, moments
 from sidelight.rows import ArrayRows
 
 from .frames import Frame
 from .mixture_fit import Family, Mixture
 from .plane_charts import PlaneCharts
 
-__all__ = ["MOST_ROWS", "held_out", "needs_folds", "refitted", "refitted_planes"]
+__all__ = ["MOST_ROWS", "held_out", "needs_folds", "refitted", "refitted_plane", "refitted_planes"]
 
 Array = npt.NDArray[Any]
 P = TypeVar("P", bound=Mixture)
@@ -33,6 +36,7 @@ _FOLDS = 5
 _STEPS = 5
 _WELL_KNOWN = 40  # entries per parameter above which training rows have the densities of new ones, measured
 _TINY = 1e-12  # least variance of the noise, in scaled units
+_NO_NOISE = 1e-9  # of the mean variance: rows lie in the plane, from which EM would not move it
 
 
 def needs_folds(X: Array, n_parameters: int) -> bool:
@@ -64,3 +68,18 @@ def refitted_planes(charts: PlaneCharts, X: Array, n_jobs: int | None = None) ->
     mixture = MixtureParameters(charts.weights, charts.charts)
     found = refitted(X, family, mixture, charts.frame, n_jobs)
     return replace(charts, weights=found.weights, charts=found.charts)
+
+
+def refitted_plane(model: LinearGaussian, X: Array, n_jobs: int | None = None) -> LinearGaussian:
+    """A plane as if fitted to rows X (n, d) alone, in its own units.
+
+    In closed form if rows are complete; by a few EM steps where they have less than twice as many axes as the plane,
+    as the closed form would leave too little noise.
+    """
+    (n, d), q = X.shape, model.n_components
+    exact = model.noise <= _NO_NOISE * (float((model.W**2).sum()) / d + model.noise)
+    if np.isnan(X).any() or not (exact or min(n - 1, d) >= 2 * q):
+        plane = PlaneCharts(np.zeros(d), 1.0, np.ones(1), (replace(model, spread=None),))
+        return refitted_planes(plane, X, n_jobs).charts[0]
+    axes = axes_of_rows(X) if n < d else axes_of_moments(moments(X))
+    return closed_form(axes, q, least_noise=_TINY)

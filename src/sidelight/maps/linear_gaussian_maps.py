@@ -12,6 +12,7 @@ from sidelight.base.tiles import by_block
 from sidelight.objectives.gaussian import Gaussian, gaussian_entries
 from sidelight.objectives.linear_gaussian import (
     LinearGaussian,
+    entries,
     entry_variance,
     latent_mean,
     log_density,
@@ -84,6 +85,17 @@ class LinearGaussianMaps:
         found = by_block(lambda part: self._entry_variance(self.inside(part)) * units, X, n_jobs, block=_BLOCK)
         return np.asarray(np.where(np.isnan(X), found, np.zeros((), dtype=X.dtype)))
 
+    def missing_entries(self, X: Array, n_jobs: int | None) -> tuple[Array, Array]:
+        """:meth:`complete` and :meth:`missing_variance` together, in less time than both."""
+
+        def both(part: Array) -> Array:
+            inside = self.inside(part)
+            means, variances = self._entries(inside)
+            return np.stack([self.outside(means), variances * self.scale**2], axis=1)
+
+        found, gone = by_block(both, X, n_jobs, block=_BLOCK), np.isnan(X)
+        return np.where(gone, found[:, 0], X), np.where(gone, found[:, 1], np.zeros((), dtype=X.dtype))
+
     def noise_variance(self) -> Array:
         """Variance of the noise in each column (d,)."""
         return np.asarray(self.model.noise * self.scale**2)
@@ -117,6 +129,10 @@ class LinearGaussianMaps:
 
     def _projected(self, inside: Array) -> Array:
         return self.outside(reconstruction(self.model, latent_mean(self.model, inside)))
+
+    def _entries(self, inside: Array) -> tuple[Array, Array]:
+        """Means and variances (m, d) of missing entries, inside the frame."""
+        return entries(self.model, inside) if self.gaussian is None else gaussian_entries(self.gaussian, inside)
 
     def _completed(self, inside: Array) -> Array:
         """Means of all entries of rows (m, d), given the observed ones."""

@@ -25,6 +25,8 @@ from ._linear_gaussian_mixin import LinearGaussianMixin
 
 __all__ = ["LinearGaussianIntervals", "entry_errors", "row_errors"]
 
+_INVERTED = 2e9  # rows times q³, at most, in which entries are hidden
+
 
 def row_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) -> Calibration | None:
     """Errors of complete training rows (m, d) at their latent points; None of fewer than 20."""
@@ -43,15 +45,17 @@ def entry_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) ->
     """Errors (m, d) of entries hidden in training rows, as multiples of their deviations, NaN where none was hidden."""
     if is_sparse(sample) or len(sample) < FEWEST or sample.shape[1] < 2:
         return None
-    rows = np.asarray(sample[np.sort(calibrated_rows(*sample.shape))], dtype=np.float64)
+    # of a model by which entries are imputed each row inverts a matrix (q, q), which of hundreds takes long
+    most = max(FEWEST, int(_INVERTED / maps.model.n_components**3)) if maps.gaussian is None else len(sample)
+    rows = np.asarray(sample[np.sort(calibrated_rows(*sample.shape)[:most])], dtype=np.float64)
     hidden = hide_like_others(~np.isnan(rows))
     queries = np.where(hidden, np.nan, rows)
-    variance = maps.missing_variance(queries, n_jobs)
+    mean, variance = maps.missing_entries(queries, n_jobs)
     known = hidden & (variance > 0)
     if not known.any():
         return None
     out = np.full(rows.shape, np.nan)
-    out[known] = np.abs(rows - maps.complete(queries, n_jobs))[known] / np.sqrt(variance[known])
+    out[known] = np.abs(rows - mean)[known] / np.sqrt(variance[known])
     n, p = len(sample), sample.shape[1] if maps.gaussian is not None else maps.model.n_components + 1
     return np.asarray(out * np.sqrt((n + p) / max(n - p, 0.2 * n)))
 

@@ -18,11 +18,10 @@ from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array, RandomState, Untyped
 from sidelight.base.validation import checked_latent, validated
 from sidelight.maps.chart_jacobians import plane_slopes
-from sidelight.maps.held_out import held_out, needs_folds, refitted_planes
+from sidelight.maps.held_out import held_out, needs_folds, refitted_plane
 from sidelight.maps.jacobian_mixin import InverseJacobianMixin, complete_rows
 from sidelight.maps.linear_gaussian_maps import LinearGaussianMaps
 from sidelight.maps.novelty_mixin import NoveltyMixin
-from sidelight.maps.plane_charts import PlaneCharts
 from sidelight.maps.smooth_map import SmoothMap
 from sidelight.maps.truncated import dense_rows
 from sidelight.maps.typicality import DRAWN, StandardizedDensity, lower_share, p_value
@@ -55,10 +54,9 @@ def training_densities(maps: LinearGaussianMaps, X: Array, n_jobs: int | None, *
     d, q = maps.model.W.shape
     if not (few and needs_folds(X, d * (q + 1))):
         return np.sort(standardized_density(maps)(X, n_jobs))
-    plane = PlaneCharts(np.zeros(d), 1.0, np.ones(1), (replace(maps.model, spread=None),))
 
     def refit(others: Array) -> StandardizedDensity:
-        model = refitted_planes(plane, maps.inside(others), n_jobs).charts[0]
+        model = refitted_plane(maps.model, maps.inside(others), n_jobs)
         return standardized_density(replace(maps, model=model, gaussian=None))
 
     return np.sort(held_out(X, refit))

@@ -257,6 +257,10 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals,
         seconds = 0.02 + 3e-10 * n * d * min(n, d) + 5e-10 * products * d
         if missing:
             seconds += 0.05 + 6 * (2e-10 * n * d * packed + 1e-9 * n * q**3)
+        else:  # rows that are held out, and rows whose entries are hidden, of 40 dimensions, say
+            compared, told = min(n, COMPARED), min(n - 1, d, 40)
+            seconds += 1e-9 * min(compared, d) ** 2 * (compared + d)
+            seconds += compared * told**2 * (3e-10 * d + 2e-9 * told)
         return Cost(int(size), float(seconds))
 
     def _check_parameters(self) -> None:

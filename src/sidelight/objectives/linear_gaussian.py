@@ -60,6 +60,8 @@ __all__ = [
 
 _NUMBERS = 3_000_000  # most numbers in the second moments of one tile of rows
 _LOG_2PI = float(np.log(2 * np.pi))
+_PRODUCTS = 60_000_000  # d q² above which products of the columns of W are not kept: half a GB
+_GATHERED = 8  # latent dimensions up to which one gather of columns takes less time than a loop over them
 _KEPT = 64  # places in triangles of matrices up to this size are kept: finding them takes as long as small E steps
 
 
@@ -229,7 +231,8 @@ def whitening(sums: Sums, q: int) -> tuple[Array, Array]:
 
 def tiles(X: Array, charts: Sequence[LinearGaussian], mask: Array | None = None) -> Iterator[Tile]:
     """Tiles of rows, small enough that the E steps of all charts fit in memory."""
-    size = sum((chart.n_components + 1) ** 2 + X.shape[1] for chart in charts)
+    gaps = np.isnan(X).any() if mask is None else not mask.all()  # complete rows share the matrices of size q
+    size = sum((chart.n_components + 1) ** (2 if gaps else 1) + X.shape[1] for chart in charts)
     for rows in spans(len(X), max(64, _NUMBERS // size)):
         own = ~np.isnan(X[rows]) if mask is None else mask[rows]
         yield Tile(np.where(own, X[rows], 0.0), own, *_patterns(own))
@@ -240,10 +243,7 @@ def expected(model: LinearGaussian, tile: Tile) -> Expected:
     q = model.n_components
     residual = tile.X - model.mean
     residual *= tile.mask
-    upper = upper_triangle(q)
-    products = model.W[:, upper[0]] * model.W[:, upper[1]]
-    products = products if model.spread is None else products + model.spread
-    M = unpacked(tile.seen @ products, q)
+    M = _normal_matrices(model, tile.seen)
     M[:, np.arange(q), np.arange(q)] += model.noise
     log_det = 2.0 * np.log(np.diagonal(np.linalg.cholesky(M), axis1=1, axis2=2)).sum(axis=1)
     inverse = np.linalg.inv(M)
@@ -289,12 +289,45 @@ def tile_statistics(model: LinearGaussian, part: Expected, gamma: Array, *, miss
 def _entry_variance(model: LinearGaussian, part: Expected) -> Array:
     rows, columns = upper_triangle(model.n_components)
     twice = np.where(rows == columns, 1.0, 2.0)
-    products = twice * model.W[:, rows] * model.W[:, columns]
-    products = products if model.spread is None else products + twice * model.spread
-    variance = model.noise * (1.0 + part.inverse[:, rows, columns] @ products.T)[part.tile.which]
+    if _one_by_one(model, len(part.inverse)):
+        own = np.stack([((model.W @ inverse) * model.W).sum(axis=1) for inverse in part.inverse])
+    else:
+        own = part.inverse[:, rows, columns] @ (twice * _column_products(model.W)).T
+    if model.spread is not None:
+        own += part.inverse[:, rows, columns] @ (twice * model.spread).T
+    variance = model.noise * (1.0 + own)[part.tile.which]
     if model.spread is not None:
         variance += (part.z[:, rows] * part.z[:, columns]) @ (twice * model.spread).T
     return np.asarray(variance)
+
+
+def _normal_matrices(model: LinearGaussian, seen: Array) -> Array:
+    """``Σ_O (w_j w_jᵀ + S_j)`` (p, q, q) for each pattern of observed entries (p, d)."""
+    q = model.n_components
+    if _one_by_one(model, len(seen)):
+        M = np.stack([(model.W * own[:, None]).T @ model.W for own in seen])
+    else:
+        M = unpacked(seen @ _column_products(model.W), q)
+    return M if model.spread is None else M + unpacked(seen @ model.spread, q)
+
+
+def _one_by_one(model: LinearGaussian, n_patterns: int) -> bool:
+    """Whether products with W of each pattern take less time than with the products of all columns of W."""
+    d, q = model.W.shape
+    return n_patterns == 1 or d * q * q > _PRODUCTS
+
+
+def _column_products(W: Array) -> Array:
+    """Products ``w_ja w_jb``, a ≤ b, of the columns of W (d, q), shape (d, q (q + 1) / 2)."""
+    d, q = W.shape
+    if q <= _GATHERED:
+        rows, columns = upper_triangle(q)
+        return np.asarray(W[:, rows] * W[:, columns])
+    columns, products, start = np.ascontiguousarray(W.T), np.empty((q * (q + 1) // 2, d)), 0
+    for a in range(q):
+        np.multiply(columns[a], columns[a:], out=products[start : start + q - a])
+        start += q - a
+    return products.T
 
 
 def _steps(model: LinearGaussian, X: Array, mask: Array | None = None) -> Iterator[Expected]:
