@@ -59,7 +59,7 @@ def mixing(Z: Array, batch: Array, label: Array) -> float:
 
 
 def scib_totals(X: Array, batch: Array, label: Array, embeddings: Mapping[str, Array]) -> dict[str, dict[str, float]]:
-    """Of each embedding of rows ``X``: "Total", "Bio conservation", "Batch correction" of scib-metrics."""
+    """Of each embedding of rows ``X``: the numbers of scib-metrics, among them "Total"."""
     import pandas as pd
     from anndata import AnnData
     from scib_metrics.benchmark import Benchmarker
@@ -82,8 +82,7 @@ def scib_totals(X: Array, batch: Array, label: Array, embeddings: Mapping[str, A
     judge.prepare(neighbor_computer=_exact)
     judge.benchmark()
     found = judge.get_results(min_max_scale=False)
-    columns = ("Total", "Bio conservation", "Batch correction")
-    return {name: {column: float(found.loc[name, column]) for column in columns} for name in embeddings}
+    return {name: {str(column): float(found.loc[name, column]) for column in found.columns} for name in embeddings}
 
 
 def _exact(X: Array, k: int) -> Any:

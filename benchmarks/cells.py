@@ -19,9 +19,10 @@ without scvi-tools it is left out.
 Every step is printed when it ends; before the first total, scib-metrics compiles for a minute and a half.
 ``--minutes`` bounds the processor time: each set has an equal part of what is left, and orders that would begin after
 it are left out (one is always measured). ``python -m benchmarks cells`` has 90 minutes, and writes its JSON after every
-set. One set at a time, nothing written:
+set. One set at a time; ``--keep`` writes every number at once, and leaves out what is in the file:
 
     python -m benchmarks.cells kang nested_b [--orders 1] [--minutes 10] [--no-totals] [--no-removals] [--scvi]
+        [--keep docs/files/cells.json]
 """
 
 from __future__ import annotations
@@ -31,13 +32,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.cell_measures import mixing, purity, ratio_error, scib_totals
-from benchmarks.cell_methods import OURS, harmony, labels_known, ours, rivals
+from benchmarks.cell_methods import OURS, by_rival, harmony, labels_known, ours, rival_names
+from benchmarks.cell_records import Records
 from benchmarks.cell_sets import CHOOSING, REPORTING, Cells, removals, removed
 from benchmarks.harness import RESULTS, Report, table
 
@@ -46,7 +49,6 @@ RIVALS = ("harmonypy", "umap-learn", "scib-metrics", "scanorama", "bbknn")
 
 Array = npt.NDArray[Any]
 _KEPT, _LEAST_MIXED, _MOST_MIXED, _BEHIND = 0.97, 0.9, 1.02, 0.03
-_DIMENSIONS = (2, 10)
 _MINUTES = 90.0
 
 
@@ -88,43 +90,54 @@ def in_order(cells: Cells, seed: int, dimensions: tuple[int, ...]) -> dict[str, 
     return {name: Z[back] for name, Z in ours(other, dimensions).items()}
 
 
-def embeddings(cells: Cells, seed: int, *, scvi: bool) -> Iterator[tuple[str, Array]]:
-    """Name and embedding of every method for one row order, put back into that of the cells."""
-    yield from in_order(cells, seed, _DIMENSIONS).items()
+def embedded(name: str, cells: Cells, seed: int) -> dict[str, Array]:
+    """The embedding by a method of the cells in another order, put back into theirs, and what comes with it."""
+    if name == "ours, 10-D":
+        return {name: in_order(cells, seed, (10,))[name]}
+    if name in OURS:
+        return in_order(cells, seed, (2,))
     other, back = shuffled(cells, seed)
-    for name, Z in rivals(other, seed, scvi=scvi):
-        yield name, Z[back]
+    return {name: by_rival(name, other, seed)[back]}
 
 
-def measure_totals(
-    cells: Cells, orders: int, deadline: Deadline, *, scvi: bool
-) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
-    """Totals of every method, and its mixing of batches within types: one for each row order."""
-    totals: dict[str, list[float]] = {}
-    mixed: dict[str, list[float]] = {}
+def measure_totals(cells: Cells, orders: int, deadline: Deadline, records: Records, *, scvi: bool) -> None:
+    """Add totals of every method, and its mixing of batches within types, for each row order that has none yet."""
     for seed in deadline.orders(orders, f"{cells.name}, totals"):
-        for name, Z in embeddings(cells, seed, scvi=scvi):
-            total = scib_totals(cells.X, cells.batch, cells.label, {name: Z})[name]["Total"]
-            totals.setdefault(name, []).append(total)
-            mixed.setdefault(name, []).append(mixing(Z, cells.batch, cells.label))
-            say(f"{cells.name}, order {seed}, {name}: total {total:.3f}, mixing {mixed[name][-1]:.3f}")
-    return totals, mixed
+        made: dict[str, Array] = {}
+        for name in (*OURS, *rival_names(cells, seed, scvi=scvi)):
+            if records.total(cells.name, name, seed) is not None:
+                continue
+            began = time.process_time()
+            if name not in made:
+                made |= embedded(name, cells, seed)
+            Z, seconds = made[name], round(time.process_time() - began, 2)
+            numbers = scib_totals(cells.X, cells.batch, cells.label, {name: Z})[name]
+            numbers = {what: round(value, 5) for what, value in numbers.items()}
+            mixed = round(mixing(Z, cells.batch, cells.label), 5)
+            records.add_total(cells.name, name, seed, numbers | {"mixing": mixed, "seconds": seconds})
+            told = f"total {numbers['Total']:.3f}, mixing {mixed:.3f}, {seconds:.0f} s"
+            say(f"{cells.name}, order {seed}, {name}: {told}")
 
 
-def measure_removals(cells: Cells, orders: int, deadline: Deadline) -> list[dict[str, Any]]:
+def measure_removals(cells: Cells, orders: int, deadline: Deadline, records: Records) -> list[dict[str, Any]]:
     """Of every removal and row order: purity of the type by ours and by Harmony, mixing of the others."""
     found = []
     wanted = removals(cells)
     for number, removal in enumerate(wanted):
+        if kept := records.removal(cells.name, removal.label, orders):
+            found.append(kept)
+            continue
         less = removed(cells, removal)
         part = Deadline(deadline.left / (len(wanted) - number))
         answers: dict[str, list[Array]] = {"harmony": [], "labels known": [labels_known(less)]}
         for seed in part.orders(orders, less.name):
             other, back = shuffled(less, seed)
             answers["harmony"].append(harmony(other, seed)[back])
-            for name, Z in in_order(less, seed, _DIMENSIONS[:1]).items():
+            for name, Z in in_order(less, seed, (2,)).items():
                 answers.setdefault(name, []).append(Z)
-        found.append(_judged(answers, less, removal.label) | {"label": removal.label, "kept in": removal.kept_in})
+        told = {"label": removal.label, "kept in": removal.kept_in, "orders": len(answers["harmony"])}
+        found.append(_judged(answers, less, removal.label) | told)
+        records.add_removal(cells.name, removal.label, found[-1])
         say(f"{less.name}: " + ", ".join(f"{name} {found[-1][name]}" for name in answers))
     return found
 
@@ -195,20 +208,22 @@ def measured(
     with_totals: bool = True,
     with_removals: bool = True,
     scvi: bool = False,
+    records: Records | None = None,
     keep: Callable[[Report], object] = lambda report: None,
 ) -> Report:
     """Measure the named sets, hold them against the bars, and ``keep`` what is known after each of them."""
-    whole, parts, totals = Deadline(60.0 * minutes), Report(), {}
+    whole, parts, totals, records = Deadline(60.0 * minutes), Report(), {}, records or Records()
     for number, name in enumerate(names):
         cells = replace(({**CHOOSING, **REPORTING})[name](), name=name)
         share = whole.left / (len(names) - number)
         if with_totals:
             deadline = Deadline(share / 2 if with_removals else share)
-            totals[name], mixed = measure_totals(cells, orders, deadline, scvi=scvi)
-            parts.details |= {"totals": totals, f"{name}, mixing": mixed}
+            measure_totals(cells, orders, deadline, records, scvi=scvi)
+            totals[name] = {m: [one["Total"] for one in by.values()] for m, by in records.totals(name).items()}
+            parts.details |= {"totals": totals, f"{name}, all numbers": records.totals(name)}
         if with_removals:
             deadline = Deadline(share / 2 if with_totals else share)
-            parts.details[f"{name}, removals"] = found = measure_removals(cells, orders, deadline)
+            parts.details[f"{name}, removals"] = found = measure_removals(cells, orders, deadline, records)
             hold_removals(parts, name, found)
         report = Report(list(parts.checks), dict(parts.details))
         if totals:
@@ -230,16 +245,21 @@ def main(arguments: list[str] | None = None) -> int:
     """Run some sets and print; return 0 when every bar was met, 1 when one was not."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cells", description=__doc__.splitlines()[0])
     known = [*CHOOSING, *REPORTING]
-    parser.add_argument("names", nargs="*", choices=known, metavar="SET", help=", ".join(known))
+    parser.add_argument("names", nargs="*", metavar="SET", help=", ".join(known))
     parser.add_argument("--orders", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=_MINUTES, help="of processor time, after which orders end")
     parser.add_argument("--no-totals", action="store_true")
     parser.add_argument("--no-removals", action="store_true")
+    parser.add_argument(
+        "--keep", type=Path, help="JSON file that each number goes to, and that a later run goes on from"
+    )
     parser.add_argument("--scvi", action="store_true", help="also scVI, which takes minutes for each set")
     chosen = parser.parse_args(arguments)
+    if unknown := set(chosen.names) - set(known):  # ``choices`` would refuse no names at all
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
     report = measured(
         chosen.names or tuple(REPORTING), chosen.orders, chosen.minutes, with_totals=not chosen.no_totals,
-        with_removals=not chosen.no_removals, scvi=chosen.scvi,
+        with_removals=not chosen.no_removals, scvi=chosen.scvi, records=Records.of(chosen.keep),
     )  # fmt: skip
     print(table(report))
     return 0 if report.passed else 1

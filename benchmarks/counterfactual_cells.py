@@ -170,8 +170,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Run some settings and print; return 0 when every bar was met, 1 when one was not."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.counterfactual_cells", description=TITLE)
     known = [*CHOOSING, *REPORTING]
-    parser.add_argument("names", nargs="*", choices=known, metavar="SETTING", help=", ".join(known))
-    report = measured(parser.parse_args(arguments).names or REPORTING)
+    parser.add_argument("names", nargs="*", metavar="SETTING", help=", ".join(known))
+    names = parser.parse_args(arguments).names
+    if unknown := set(names) - set(known):  # ``choices`` would refuse no names at all
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
+    report = measured(names or REPORTING)
     print(table(report))
     return 0 if report.passed else 1
 

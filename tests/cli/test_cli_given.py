@@ -402,6 +402,24 @@ def test_corrected_needs_to_know_what_to_take_off(trained, lots, run, here):
     assert "bare.csv does not say batch" in done.err
 
 
+def test_adapt_writes_a_model_that_knows_one_more_batch(trained, lots, run, here):
+    folder, _ = trained
+    later = lots[lots["batch"] == "x"].assign(batch="w")
+    later[FEATURES] += 2.0
+    pd.concat([lots, later])[[*FEATURES, "batch"]].to_csv("more.csv", index=False)
+    done = run("adapt", folder / "out/model.sidelight", "more.csv", "--out", "wider.sidelight")
+    assert done.code == 0, done.err
+    said = " ".join(done.out.split())
+    assert f"batch = 'w': its offset is from {len(later)} rows; its spread" in said
+    assert "wrote wider.sidelight" in said
+    assert run("corrected", "wider.sidelight", "more.csv", "--to", "batch=x", "--out", "rows.csv").code == 0
+    moved = pd.read_csv(here / "rows.csv")[FEATURES].to_numpy()[len(lots) :]
+    assert np.abs((moved - (later[FEATURES] - 2.0).to_numpy()).mean(axis=0)).max() < 0.5
+    again = run("adapt", folder / "out/model.sidelight", folder / "lots.csv", "--out", "same.sidelight")
+    assert again.code == 1
+    assert "adapt: DATA=lots.csv has no category that the model does not know" in " ".join(again.err.split())
+
+
 def test_colours_that_given_takes_out_are_said_before_the_fit(lots, run, here, monkeypatch):
     lots.assign(lane=lots["batch"].map({"x": "left", "y": "left", "z": "right"})).to_csv("lots.csv", index=False)
     monkeypatch.setattr(_embed, "fit", None)  # the warning comes first

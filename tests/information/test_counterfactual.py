@@ -243,8 +243,59 @@ class TestAdapt:
         fit = KernelInformationEmbedding(max_iter=10, tol=1e-1).fit
         with pytest.raises(ValueError, match="'given' cannot be adapted: its effect is a smooth one of numbers"):
             fit(X, given=(condition == "then") + 0.1 * types).adapt(X[:3], given=0.7)
-        with pytest.raises(ValueError, match="given='a', 'b' cannot be adapted: combinations of several columns"):
-            fit(X, given={"a": condition, "b": types}).adapt(X[:3], given={"a": "later", "b": 1})
+
+
+@pytest.fixture(scope="module")
+def crossed():
+    """Rows of four types in two batches and two conditions, one of the four combinations in few rows."""
+    rng, n = np.random.default_rng(4), 144
+    types, batch = np.arange(n) % 4, np.repeat(["a", "b"], n // 2)
+    condition = np.where(rng.random(n) < np.where(batch == "a", 0.5, 0.2), "then", "now")
+    X = TYPES[types] + 0.4 * rng.normal(size=(n, 6)) + (batch == "b")[:, None] * COMMON
+    X += (condition == "then")[:, None] * TestAdaptWithColumns.STIMULUS
+    given = {"batch": batch, "condition": condition}
+    return KernelInformationEmbedding(max_iter=40, tol=1e-2).fit(X, given=given), X, given
+
+
+@pytest.mark.filterwarnings("ignore::sidelight.base.warnings.ExtrapolationWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+class TestAdaptWithColumns:
+    STIMULUS, OFFSET = np.array([0.0, 0, 0, 2, -2, 0]), np.array([0.0, 0, -3, 2, 0, 1])
+
+    def test_the_offset_holds_with_every_value_of_the_other_columns(self, crossed, tmp_path):
+        """The new batch was seen in one condition; what it looks like in the other is the sum of both effects."""
+        found, X, given = crossed
+        new = TYPES[np.arange(16) % 4] + 0.4 * np.random.default_rng(6).normal(size=(16, 6)) + self.OFFSET
+        wider = found.adapt(new, given={"batch": "c", "condition": "now"})
+        assert wider.adapted_[0].startswith(
+            "batch = 'c': its offset is from 16 rows, the same with every value of 'condition'; its spread"
+        )
+        same = {"batch": "a", "condition": "now"}
+        moved = wider.corrected(new, given={"batch": "c", "condition": "now"}, to=same)
+        assert np.linalg.norm((moved - TYPES[np.arange(16) % 4]).mean(axis=0)) < 0.8  # the offset is 3.7 long
+        there = wider.corrected(
+            new + self.STIMULUS, given={"batch": "c", "condition": "then"}, to=same
+        )  # no row of the new batch was seen in it
+        assert np.linalg.norm((there - TYPES[np.arange(16) % 4]).mean(axis=0)) < 0.9
+        shown = wider.counterfactual(X[:8], given={"batch": "c", "condition": "then"}, given_now=_first(given, 8))
+        assert np.abs(shown - TYPES[np.arange(8) % 4] - self.OFFSET - self.STIMULUS).mean() < 0.8
+        np.testing.assert_allclose(wider.transform(X, given=given), found.transform(X, given=given), rtol=1e-12)
+        sidelight.save(wider, tmp_path / "m.sidelight")
+        again = sidelight.load(tmp_path / "m.sidelight").adapt(new[:4], given={"batch": "a", "condition": "last"})
+        np.testing.assert_array_equal(again.corrected(new, given={"batch": "c", "condition": "now"}, to=same), moved)
+        assert "the same with every value of 'batch'" in again.adapted_[1]
+
+    @pytest.mark.parametrize(
+        ("given", "sentence"),
+        [
+            ({"batch": "a", "condition": "now"}, "given='batch', 'condition' were all in the fit"),
+            ({"batch": "c", "condition": "last"}, "given='batch', 'condition' are all new, so that their effects"),
+            ({"batch": ["c", "d", "c"], "condition": "now"}, "given=2 categories of 'batch' is not one category"),
+        ],
+    )
+    def test_what_cannot_be_added_gets_a_sentence(self, crossed, given, sentence):
+        with pytest.raises(ValueError, match=sentence):
+            crossed[0].adapt(crossed[1][:3], given=given)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.stats import spearmanr
 from sklearn.exceptions import ConvergenceWarning
 
-from sidelight import KernelInformationEmbedding, KernelOptions
+from sidelight import Annealing, KernelInformationEmbedding, KernelOptions
 from sidelight.datasets import s_curve
 from sidelight.evaluate import neighbour_hit
 from sidelight.information import _multilevel
@@ -31,6 +31,28 @@ def test_many_rows_are_fitted_by_levels_and_few_along_the_path(sheet):
     assert (model.solver_, model.latent_kernel_) == ("multilevel", "gaussian")
     few = KernelInformationEmbedding(max_iter=5, tol=1e-2).fit(clusters(60)[0])
     assert (few.solver_, few.latent_kernel_) == ("annealed", "gaussian")
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_kinds_in_groups_that_can_be_compared_become_islands():
+    """Rows of a batch have counterparts in the other, so that from 500 rows on the map is fitted by levels."""
+    X, batch = clusters(520)[0], np.arange(520) % 2
+    X = X + 4.0 * batch[:, None]
+    known = {"batch": np.where(batch, "b", "a")}
+
+    def fitted(q=2, given=known, rows=slice(None), **options):
+        some = {name: column[rows] for name, column in given.items()}
+        return KernelInformationEmbedding(q, max_iter=5, tol=1e-2, **options).fit(X[rows], given=some)
+
+    model = fitted()
+    assert (model.solver_, model.latent_kernel_) == ("multilevel", "student")
+    assert model.represented_ is not None
+    assert model.embedding_.tobytes() == fitted(solver="multilevel").embedding_.tobytes()
+    few, wide = fitted(rows=slice(0, 499)), fitted(q=4)
+    with_numbers = fitted(given=known | {"score": np.random.default_rng(1).normal(size=520)})
+    asked = fitted(regularization=Annealing(0.1, decay=0.6))
+    assert [m.solver_ for m in (few, wide, with_numbers, asked)] == ["annealed"] * 4
 
 
 def test_a_sheet_keeps_its_shape(sheet):

@@ -10,6 +10,7 @@ from sidelight.base.capabilities import capabilities, given_of
 from sidelight.base.chain import Chain, as_chain
 from sidelight.base.messages import error_message
 from sidelight.side.given import Given
+from sidelight.side.new_category import new_category_rows
 
 from ._results import checked_adata
 from ._rows import model_rows
@@ -32,7 +33,7 @@ def adapt(adata: Any, model: Any, *, use_rep: str | None = None, layer: str | No
     adata : AnnData
         Cells, of which those of one category that the model does not know are used; others may be there.
     model : fitted model or Pipeline
-        Fitted with ``given``: one column of categories, and any number of columns of numbers.
+        Fitted with ``given``: columns of categories and of numbers; the cells are new in one of them.
     use_rep, layer : str or None, default=None
         Where the rows are, as in :func:`transform`.
 
@@ -64,31 +65,11 @@ def adapt(adata: Any, model: Any, *, use_rep: str | None = None, layer: str | No
     if absent:
         rule = f"lacks {', '.join(map(repr, absent))}, which the model was given"
         raise ValueError(error_message(_OWNER, "adata", "obs", rule, "Add the column"))
-    new = _new_cells(adata, given)
+    new = new_category_rows(_OWNER, "adata", "obs", _plain_columns(adata.obs, given), adata.n_obs, given)
     part = adata[new] if not adata.isbacked else adata[new].to_memory()
     rows = model_rows(_OWNER, part, chain, use_rep, layer, {})
     wider = chain.adapt(rows, given=_plain_columns(part.obs, given))
     return wider.pipeline if isinstance(wider, Chain) else wider
-
-
-def _new_cells(adata: Any, given: Given) -> Any:
-    """Mask (n,) of the cells of the one category that the model does not know; raises where there is none, or more."""
-    new = pd.Series(False, index=adata.obs_names)
-    names: set[str] = set()
-    for column in given.columns:
-        if column.kind != "category":
-            continue
-        entries = adata.obs[column.name].astype(object)
-        strange = entries.notna() & ~entries.isin(list(column.categories))
-        names |= {f"{column.name} = {value!r}" for value in entries[strange].unique()}
-        new |= strange
-    if len(names) == 1:
-        return new.to_numpy()
-    if not names:
-        rule, remedy = "has no category that the model does not know", "Use the model as it is"
-        raise ValueError(error_message(_OWNER, "adata", "obs", rule, remedy))
-    rule = f"has several that the model does not know: {', '.join(sorted(names)[:4])}"
-    raise ValueError(error_message(_OWNER, "adata", "obs", rule, "Adapt to the cells of one after the other"))
 
 
 def _plain_columns(obs: pd.DataFrame, given: Given) -> pd.DataFrame:

@@ -75,6 +75,9 @@ class FittedModel(Protocol):
     def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Array:
         """Return rows (m, d) without the effect of ``given``, or with that of ``to`` instead."""
 
+    def adapt(self, X: Any, *, given: Any) -> Any:
+        """The model with one more category of ``given``, and ``adapted_``: what was done (has_adapt)."""
+
     def overlap(self, X: Any, *, given: Any) -> Array:
         """How usual rows are among the training rows of another value of ``given`` (has_overlap)."""
 

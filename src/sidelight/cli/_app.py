@@ -9,6 +9,7 @@ import typer
 
 from . import _options as options
 from ._actions import SequenceColumns
+from ._adapt_command import adapt
 from ._columns import ColumnRoles
 from ._corrected_command import corrected
 from ._explain_command import explain
@@ -138,7 +139,7 @@ def embed(
             run(talk, request)
 
 
-for command in (corrected, explain, impute):
+for command in (adapt, corrected, explain, impute):
     app.command()(command)
 
 

@@ -30,14 +30,17 @@ from ._second_view import embed_second, is_second, second_of
 from ._sparse_rows import coordinates, is_sparse
 from ._write import check_format, check_free, embedding_frame, write_frame
 
-__all__ = ["corrected", "counterfactual", "invert", "predict", "report", "score", "transform"]
+__all__ = [
+    "corrected", "counterfactual", "in_terms_of", "invert", "predict", "report", "require", "score", "transform",
+]  # fmt: skip
 
 
 _EMBEDDED = re.compile(r"\b(is|are|not) embedded\b")
 """What remarks say of columns, which is not so where there is no map."""
 
 
-def _require(has_it: bool, file: ModelFile, method: str, what: str) -> None:
+def require(has_it: bool, file: ModelFile, method: str, what: str) -> None:
+    """Refuse a model that has not a method."""
     if not has_it:
         raise CommandError(f"this {name_of(file.model)} cannot {what}: it has no {method}")
 
@@ -51,7 +54,8 @@ def _reconstruction(model: FittedModel, X: Any, side: dict[str, Any]) -> float:
     return 1.0 - float(np.square(rows - model.denoise(X)).sum()) / spread if spread > 0 else 0.0
 
 
-def _how(file: ModelFile, how: Reading) -> Reading:
+def in_terms_of(file: ModelFile, how: Reading) -> Reading:
+    """How to read rows for a model: its columns, and those that it was given."""
     related = [column for columns in file.relations.values() for column in columns]
     wishes = replace(how.wishes, given_if_there=[c.name for c in file.given], relations_if_there=related)
     return replace(how, wishes=wishes, expected=file.names, image_size=how.image_size or file.image_shape)
@@ -79,13 +83,13 @@ def transform(
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
-    _require(capabilities(file.model).has_transform, file, "transform", "embed new rows")
+    require(capabilities(file.model).has_transform, file, "transform", "embed new rows")
     if is_second(view):
         matrix, Z = embed_second(file, data, how, missing)
         placed = Placement(Z, file.latent_names)
         frame = embedding_frame(matrix, Z, placed.names)
     else:
-        matrix, X = file.read(data, _how(file, how), missing)
+        matrix, X = file.read(data, in_terms_of(file, how), missing)
         _say_given(talk, file, matrix.side, data)
         placed = place_new(file.model, X, matrix.side)
         frame = embedding_frame(matrix, placed.values, placed.names, placed.columns)
@@ -113,7 +117,7 @@ def invert(
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
-    _require(capabilities(file.model).has_inverse, file, "inverse_transform", "go back to the data")
+    require(capabilities(file.model).has_inverse, file, "inverse_transform", "go back to the data")
     asked = parse_entries(given, file.given)
     Z, frame = _latent(data, how, file.latent_names)
     side = _completed(file, asked, frame, len(Z), data)
@@ -137,7 +141,7 @@ def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, m
     check_free([out], force=force)
     file = ModelFile.open(model)
     second = second_of(file)
-    matrix, X = file.read(data, _how(file, how), missing)
+    matrix, X = file.read(data, in_terms_of(file, how), missing)
     rows = second.to_frame(file.model.predict(X))
     _write_rows(_with_names(matrix, rows), rows, out)
     _tell_rows(talk, rows, out, {}, "rows predicted in")
@@ -150,12 +154,12 @@ def counterfactual(
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
-    _require(capabilities(file.model).has_counterfactual, file, "counterfactual", "show rows under another value")
+    require(capabilities(file.model).has_counterfactual, file, "counterfactual", "show rows under another value")
     asked, now = parse_entries(wanted.given, file.given), parse_entries(wanted.now, file.given, "--now")
     if not asked:
         example = file.given[0].name if file.given else "batch"
         raise CommandError(f"counterfactual: say with --given {example}=... what is to be different")
-    matrix, X = file.read(data, _how(file, how), missing)
+    matrix, X = file.read(data, in_terms_of(file, how), missing)
     own = matrix.given if matrix.side else pd.DataFrame()
     changed = _completed(file, asked, own, len(matrix.rows), data)
     known = _completed(file, now, own, len(matrix.rows), data, "--now") if now or matrix.side else {}
@@ -183,9 +187,9 @@ def corrected(
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
-    _require(capabilities(file.model).has_corrected, file, "corrected", "take the effect of what was given off rows")
+    require(capabilities(file.model).has_corrected, file, "corrected", "take the effect of what was given off rows")
     asked = parse_entries(to, file.given, "--to")
-    matrix, X = file.read(data, _how(file, how), missing)
+    matrix, X = file.read(data, in_terms_of(file, how), missing)
     if not matrix.side:
         raise CommandError(f"corrected: {data.name} does not say {_names(file)}, so nothing can be taken off")
     wanted = _completed(file, asked, matrix.given, len(matrix.rows), data)["given"] if asked else None
@@ -289,7 +293,7 @@ def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) 
     if offers.makes_outputs:
         what = f"this {name_of(file.model)} is measured with its outputs"
         raise CommandError(f"score: {what}; write its report: sidelight report {model} {data} --view-y FILE")
-    matrix, X = file.read(data, _how(file, how), missing)
+    matrix, X = file.read(data, in_terms_of(file, how), missing)
     _say_given(talk, file, matrix.side, data)
     rows = coordinates(file.filled(X))
     measures: dict[str, float] = {}
@@ -329,9 +333,9 @@ def report(
 
     check_free([out], force=force)
     file = ModelFile.open(model)
-    matrix, X = file.read(data, _how(file, how), missing)
+    matrix, X = file.read(data, in_terms_of(file, how), missing)
     _say_given(talk, file, matrix.side, data)
-    Y = _outputs(file, view_y, data, matrix, read(data, _how(file, how)).n_rows if view_y else 0)
+    Y = _outputs(file, view_y, data, matrix, read(data, in_terms_of(file, how)).n_rows if view_y else 0)
     out.parent.mkdir(parents=True, exist_ok=True)
     writer.write(
         file.model,

@@ -7,6 +7,11 @@ fit less their effects: the offset a brings the new rows to where rows like them
 effect of the known categories and the mean of the new rows; the better one is kept. What a few rows cannot say is taken
 from the known categories: how the effect depends on the row, and the spread of residuals, are their means.
 
+With several columns of categories, which have an offset for each combination, those of the fit are described by
+offset = a(category) + b(values of the other columns), least squares by their numbers of rows; b is taken off the new
+rows first, and the new category has the offset a + b with every combination of the other columns. That its effect
+depends on them is more than a few rows can say.
+
 The one-hot code of the category column becomes longer by one feature, at position ``NewGroup.at`` among all features.
 """
 
@@ -104,24 +109,31 @@ def adapt_maps(given: Given, maps: InformedMaps, group: NewGroup, rows: Array, n
     assert density is not None
     own, at = known.effect, group.at
     of_numbers = 0.0 if own.further is None else _shifted_effect(own.further, at)(group.features)
-    usual = replace(own, further=None)(known.features).mean(axis=0)
-    offset = _offset(maps, usual, rows - of_numbers, n_jobs)
-    effect = _extended_effect(own, group, offset)
+    table = _combinations(own, known.features, group)
+    usual = (replace(own, further=None)(known.features) - table.of_fitted).mean(axis=0)
+    offset = _offset(maps, usual, rows - of_numbers - table.of_rows, n_jobs)
+    effect = _extended_effect(own, group, table, offset)
     assert isinstance(forward.weights, FixedWeights)
     inputs = _padded(forward.weights.inputs, forward.weights.inputs.shape[1] - known.features.shape[1] + at)
     weights = replace(forward.weights, inputs=inputs)
-    change = None if known.change is None else _extended_change(known.change, group)
+    change = None if known.change is None else _extended_change(known.change, group, table)
     features = _padded(known.features, at)
     extended = replace(known, effect=effect, forward_effect=effect, features=features, change=change)
     whole = InformedMaps(replace(maps.plain, forward=replace(forward, weights=weights)), extended)
     places = maps.plain.backward(rows - effect.at_rows(rows, group.features), n_jobs)
     near = nearest(maps.plain.latent_density.points, places, k=1, n_jobs=n_jobs).index[:, 0]
-    column = given.columns[group.place]
-    note = (
-        f"{column.name} = {group.value!r}: its offset is from {len(rows)} rows; its spread, and how its effect depends "
-        f"on the row, are the means of the {len(column.categories)} categories of the fit"
+    return Adapted(whole, AdaptedRows(rows, places, density.bandwidths[near], group.features), _note(given, group))
+
+
+def _note(given: Given, group: NewGroup) -> str:
+    """What was done, in words."""
+    column, n, also = given.columns[group.place], len(group.features), ""
+    if group.others:
+        also = f", the same with every value of {', '.join(map(repr, group.others))}"
+    return (
+        f"{column.name} = {group.value!r}: its offset is from {n} rows{also}; its spread, and how its "
+        f"effect depends on the row, are the means of the {len(column.categories)} categories of the fit"
     )
-    return Adapted(whole, AdaptedRows(rows, places, density.bandwidths[near], group.features), note)
 
 
 def _offset(maps: InformedMaps, usual: Array, rows: Array, n_jobs: int | None) -> Array:
@@ -159,40 +171,93 @@ def _shifted_effect(effect: Effect, at: int) -> Effect:
     return replace(effect, columns=effect.columns + (effect.columns >= at))
 
 
-def _extended_effect(effect: Effect, group: NewGroup, offset: Array) -> Effect:
-    """The effect with the offset (d,) of the new category."""
-    at, own, columns = group.at, group.at, effect.columns
+@dataclass(frozen=True)
+class _Combinations:
+    """A new category with every combination of values of the other columns of categories (one if there are none).
+
+    Parameters
+    ----------
+    landmarks : array of shape (C, f + 1)
+        The groups of the fit, with the feature of the new category; f features are those of categories.
+    codes : array of shape (k, f + 1)
+        The new category with each combination.
+    columns : array of shape (f + 1,) or None
+        Which of all features these are; None: all.
+    of_others : array of bool, of shape (f + 1,)
+    of_fitted, of_rows, of_codes : arrays of shape (n, d), (m, d), (k, d)
+        What the other columns add to the offset: for fitted rows, new rows, and the combinations.
+    """
+
+    landmarks: Array
+    codes: Array
+    columns: Array | None
+    of_others: Array
+    of_fitted: Array
+    of_rows: Array
+    of_codes: Array
+
+    def means(self, values: Array, groups: Array) -> Array:
+        """Values (C', ...) of groups (C', f + 1) with the same other columns in the mean, for each combination."""
+        out = []
+        for code in self.codes:
+            same = np.isclose(groups[:, self.of_others], code[self.of_others]).all(axis=1)
+            out.append(values[same].mean(axis=0) if same.any() else values.mean(axis=0))
+        return np.stack(out)
+
+
+def _combinations(effect: Effect, features: Array, group: NewGroup) -> _Combinations:
+    """The combinations of the fit and of the new rows; ``features`` (n, f) are those of the fitted rows."""
+    at, columns = group.at, effect.columns
     if columns is not None:
-        own = int((columns < at).sum())
-        columns = np.insert(columns + (columns >= at), own, at)
-    code = group.features[:1] if columns is None else group.features[:1, columns]
+        columns = np.insert(columns + (columns >= at), int((columns < at).sum()), at)
+    chosen = slice(None) if columns is None else columns
+    of_others, new = group.of_others[chosen], group.features[:, chosen]
+    fitted = _padded(features, at)[:, chosen]
+    landmarks = _padded(effect.landmarks, int(np.flatnonzero(np.arange(group.features.shape[1])[chosen] == at)[0]))
+    swapped = np.where(of_others, landmarks, new[:1])
+    codes = np.unique(np.concatenate([swapped, new]), axis=0)
+    if not of_others.any():
+        zeros = (np.zeros((len(some), effect.coefficients.shape[1])) for some in (fitted, new, codes))
+        return _Combinations(landmarks, codes, columns, of_others, *zeros)
+    counts = effect.members(features).sum(axis=0)
+    root = np.sqrt(counts)[:, None]
+    slopes = np.linalg.lstsq(root * landmarks, root * effect.coefficients, rcond=None)[0][of_others]
+    centre = np.average(landmarks[:, of_others], axis=0, weights=counts)
+    added = ((some[:, of_others] - centre) @ slopes for some in (fitted, new, codes))
+    return _Combinations(landmarks, codes, columns, of_others, *added)
+
+
+def _extended_effect(effect: Effect, group: NewGroup, table: _Combinations, offset: Array) -> Effect:
+    """The effect with the offset (d,) of the new category."""
     local = effect.local
     if local is not None:
-        local = replace(
-            local, offsets=np.concatenate([local.offsets, local.offsets.mean(axis=1, keepdims=True)], axis=1)
-        )
+        further = np.stack([table.means(of_part, table.landmarks) for of_part in local.offsets])
+        local = replace(local, offsets=np.concatenate([local.offsets, further], axis=1))
     return Effect(
-        np.concatenate([_padded(effect.landmarks, own), code]),
+        np.concatenate([table.landmarks, table.codes]),
         effect.bandwidth,
-        np.concatenate([effect.coefficients, offset[None]]),
+        np.concatenate([effect.coefficients, offset + table.of_codes]),
         local,
-        columns,
-        None if effect.further is None else _shifted_effect(effect.further, at),
+        table.columns,
+        None if effect.further is None else _shifted_effect(effect.further, group.at),
     )
 
 
-def _extended_change(change: ChangeModel, group: NewGroup) -> ChangeModel:
-    """The change with a group that has the mean of the others."""
+def _extended_change(change: ChangeModel, group: NewGroup, table: _Combinations) -> ChangeModel:
+    """The change with groups that have the mean of the others."""
+    chosen = slice(None) if table.columns is None else table.columns
+    known = _padded(change.groups, group.at)
+    new = np.repeat(group.features.mean(axis=0, keepdims=True), len(table.codes), axis=0)
+    new[:, chosen] = table.codes
 
-    def with_mean(values: Array) -> Array:
-        return np.concatenate([values, values.mean(axis=0, keepdims=True)])
+    def with_means(values: Array) -> Array:
+        return np.concatenate([values, table.means(values, known[:, chosen])])
 
-    n_groups = len(change.groups)
-    blocks = change.coefficients.reshape(n_groups, -1, change.coefficients.shape[1])
+    blocks = change.coefficients.reshape(len(known), -1, change.coefficients.shape[1])
     return replace(
         change,
-        groups=np.concatenate([_padded(change.groups, group.at), group.features.mean(axis=0, keepdims=True)]),
-        coefficients=with_mean(blocks).reshape(-1, change.coefficients.shape[1]),
-        scales=with_mean(change.scales),
-        variance=with_mean(change.variance),
+        groups=np.concatenate([known, new]),
+        coefficients=with_means(blocks).reshape(-1, change.coefficients.shape[1]),
+        scales=with_means(change.scales),
+        variance=with_means(change.variance),
     )

@@ -237,15 +237,15 @@ class CounterfactualMixin(InformedSlopes):
 
         The offset of the category is the one that brings the rows to where rows like them are in the map, after the
         effect of numbers in ``given``; its spread, and how its effect depends on the row, are the means of the known
-        categories (``adapted_`` says so). The map itself and all other rows stay where they are. For models with one
-        column of categories, and any number of columns of numbers.
+        categories (``adapted_`` says so). With several columns of categories the offset is the same with every value of
+        the others. The map itself and the fitted rows stay where they are.
 
         Parameters
         ----------
         X : array of shape (m, d)
             Rows of the new category; they need not show everything that the fitted rows show.
         given : scalar, or table or dict of columns
-            The category, which was not in the fit; with numbers in ``given``, all columns:
+            The category, which was not in the fit; with several columns in ``given``, all of them:
             ``{"batch": "later", "pct_mito": values}``.
 
         Examples
@@ -263,8 +263,8 @@ class CounterfactualMixin(InformedSlopes):
         checked, owner = self._checked(X), type(self).__name__
         assert self.given_ is not None
         assert self.effect_ is not None
-        place = refuse_unadaptable(owner, self.given_, self.effect_, constant=self.marginal_forward_ is None)
-        group = read_new_group(owner, self.given_, place, given, len(checked))
+        places = refuse_unadaptable(owner, self.given_, self.effect_, constant=self.marginal_forward_ is None)
+        group = read_new_group(owner, self.given_, places, given, len(checked))
         rows = self.frame_.inside(dense_points(checked))
         found = adapt_maps(self.given_, self._informed_maps(), group, rows, self.n_jobs)
         model = copy(self)

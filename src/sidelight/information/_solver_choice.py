@@ -40,6 +40,8 @@ ANNEALED_ROWS = 2000
 """Up to so many rows the information itself is maximised, all rows at once."""
 INFORMED_ROWS = 5000
 """The same with ``given``: the multilevel bound has a coarser kernel of ``given``, and costs more with it."""
+COMPARED_ROWS = 500
+"""The same where ``given`` are categories whose rows have counterparts in each other (``_posed``)."""
 _SPARE = 0.75  # by how much the data's dimension may exceed that of the map and a Gaussian latent kernel still be used
 _PROBED = 2000  # rows that the dimension is estimated from
 
@@ -71,6 +73,11 @@ class SolverRequest:
             "same": (not self.same, "pairs"),
         }
         return {name: value for name, (suits, value) in fine.items() if not suits}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether rows may decide on the solver: "auto", and nothing that the multilevel solver has no place for."""
+        return self.solver == "auto" and not self.against_multilevel() and not self.annealing_options()
 
     def annealing_options(self) -> NamedValues:
         """Parameters of the schedule of λ, by name, that differ from their defaults."""

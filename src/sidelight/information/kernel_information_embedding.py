@@ -34,6 +34,7 @@ from ._annealed_mixin import AnnealedMixin
 from ._data_kernel import annealed_cost
 from ._fitted_maps import informed_maps
 from ._multilevel import multilevel_cost
+from ._posed import posed_problem
 from ._power_limit import check_limit
 from ._representation import described
 from ._row_checks import RowChecks
@@ -44,12 +45,10 @@ from ._solver_choice import (
     SolverRequest,
     choose_solver,
     current_name,
-    data_dimension,
-    gaussian_kernel_suffices,
     warn_of_old_name,
     warn_without_annealing,
 )
-from ._training import TrainingRows, problem_of_rows, read_given
+from ._training import TrainingRows, read_given
 from .annealing import Annealing
 from .conditioning import Conditioning
 from .kernel_options import KernelOptions
@@ -91,7 +90,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     solver : "auto", "annealed" or "multilevel", default="auto"
         "annealed": maximises the information itself over all rows at once, while λ falls. "multilevel": maximises its
         lower bound from coarse to fine, with rows first merged with their neighbours; near-linear in the number of
-        rows. "auto": multilevel beyond 2,000 rows, or 5,000 with ``given``, if the other settings allow it.
+        rows. "auto": multilevel beyond 2,000 rows, or 5,000 with ``given``, if the other settings allow it; from 500
+        rows on for maps of up to three dimensions if ``given`` are categories whose rows have counterparts in each
+        other (cells in batches), because kinds become islands.
     regularization : float or Annealing, default=0.1
         The weight λ of the penalty at the end of the annealing. Smaller values show finer detail, and over-fit if too
         small. With the multilevel solver: neighbours attract each other with weight 1 + 5 λ. An :class:`Annealing` also
@@ -307,12 +308,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         variance = self._kernel_variance(checked.filled, frame.scale)
         columns = None if known is None else read.columns
         training = TrainingRows(X, frame.points(X), frame, fitted, columns, known, variance)
-        kernel = self._kernel_settings(solver)
-        problem = problem_of_rows(training, read.hints, kernel, settings, (latent_kernel, self.n_components))
-        dimension = None
-        if solver == "multilevel" and self.latent_kernel == "auto":
-            dimension = data_dimension(problem.points, problem.kernel, precomputed=kernel.precomputed)
-            latent_kernel = "gaussian" if gaussian_kernel_suffices(dimension, self.n_components) else latent_kernel
+        posed = posed_problem(
+            training, read.hints, self._kernel_settings(solver), settings, request, (latent_kernel, self.n_components)
+        )  # fmt: skip
+        problem, kernel, latent_kernel = posed.problem, posed.kernel, posed.latent_kernel
         latent = self._latent_settings(latent_kernel)
         start = None
         if not isinstance(self.init, str):
@@ -325,7 +324,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         product = known is not None and settings.conditioning == "product"
         embedded = informed_maps(training, problem, kept.point, kept.stages, kernel, latent_kernel, product=product)
 
-        self.solver_, self.latent_kernel_ = solver, latent_kernel
+        self.solver_, self.latent_kernel_ = posed.solver, latent_kernel
         self.data_kernel_, self.kernel_error_ = problem.kernel.form, problem.chosen.error
         self.given_, self.effect_ = read.columns, problem.effect
         self.conditioning_ = None if known is None else settings.conditioning
@@ -336,8 +335,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         self._keep_informed_maps(checked.unreduced(embedded.maps), embedded.embedding)
         if problem.chosen.perplexity is not None:
             self.perplexity_ = problem.chosen.perplexity
-        if dimension is not None:
-            self.dimension_ = dimension
+        if posed.dimension is not None:
+            self.dimension_ = posed.dimension
         if solution.sum_error is not None:
             self.sum_error_ = solution.sum_error
         if checked.filled is not None:

@@ -1,0 +1,77 @@
+"""What the ``cells`` benchmark has measured, on disk as soon as it is there, so that a later run goes on from it.
+
+One JSON file. Under "totals" by set, method and row order: all numbers of scib-metrics, the mixing of batches within
+types, the processor's seconds for the embedding, and the commit. Under "removals" by set and type: what
+``benchmarks.cells.measure_removals`` finds. Numbers of another engine are not told apart: delete what is to be measured
+again, or the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness import machine
+
+__all__ = ["Records"]
+
+
+@cache
+def _commit() -> str:
+    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+@dataclass(frozen=True)
+class Records:
+    """Numbers by set, in a file, or (``file`` None) in memory only."""
+
+    file: Path | None = None
+    found: dict[str, Any] = field(default_factory=lambda: {"totals": {}, "removals": {}})
+
+    @classmethod
+    def of(cls, file: Path | None) -> Records:
+        """What is in a file, or nothing yet."""
+        if file is None or not file.exists():
+            return cls(file)
+        return cls(file, json.loads(file.read_text()))
+
+    def total(self, of: str, method: str, order: int) -> dict[str, Any] | None:
+        """The numbers of a method on a set in a row order, None if they were not measured."""
+        found: dict[str, Any] | None = self.found["totals"].get(of, {}).get(method, {}).get(str(order))
+        return found
+
+    def add_total(self, of: str, method: str, order: int, numbers: dict[str, Any]) -> None:
+        """Keep numbers of a method."""
+        kept = self.found["totals"].setdefault(of, {}).setdefault(method, {})
+        kept[str(order)] = numbers | {"commit": _commit()}
+        self.write()
+
+    def totals(self, of: str) -> dict[str, dict[str, Any]]:
+        """By method and row order, what was measured of a set."""
+        found: dict[str, dict[str, Any]] = self.found["totals"].get(of, {})
+        return found
+
+    def removal(self, of: str, label: str, orders: int) -> dict[str, Any] | None:
+        """What was found when a type was removed, None if fewer row orders were measured."""
+        found: dict[str, Any] | None = self.found["removals"].get(of, {}).get(label)
+        return found if found and found["orders"] >= orders else None
+
+    def add_removal(self, of: str, label: str, entry: dict[str, Any]) -> None:
+        """Keep what was found when a type was removed."""
+        self.found["removals"].setdefault(of, {})[label] = entry | {"commit": _commit()}
+        self.write()
+
+    def write(self) -> None:
+        """Write the file, to one beside it first, so that a stop leaves the former one whole."""
+        if self.file is None:
+            return
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        new = self.file.with_suffix(".new")
+        new.write_text(json.dumps(self.found | {"machine": machine()}, indent=1, ensure_ascii=False) + "\n")
+        os.replace(new, self.file)

@@ -1,0 +1,89 @@
+"""Pose the problem of a fit, and decide by its rows what their number alone does not: the solver and latent kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sidelight.base.types import Array
+
+from ._data_kernel import Latent
+from ._problem import Problem
+from ._settings import GivenSettings, KernelSettings
+from ._solver_choice import COMPARED_ROWS, SolverRequest, data_dimension, gaussian_kernel_suffices
+from ._training import TrainingRows, problem_of_rows
+
+__all__ = ["Posed", "posed_problem"]
+
+_LOOKED_AT = 3  # dimensions of a map that is a picture
+
+
+@dataclass(frozen=True)
+class Posed:
+    """A problem, and how it is to be solved.
+
+    Parameters
+    ----------
+    problem : Problem
+    kernel : KernelSettings
+        ``kernel.multilevel`` says which solver.
+    latent_kernel : str
+    dimension : float or None
+        Intrinsic dimension of the data, where the latent kernel was chosen by it.
+    """
+
+    problem: Problem
+    kernel: KernelSettings
+    latent_kernel: str
+    dimension: float | None
+
+    @property
+    def solver(self) -> str:
+        """The name of the solver."""
+        return "multilevel" if self.kernel.multilevel else "annealed"
+
+
+def posed_problem(
+    training: TrainingRows,
+    hints: Array | None,
+    kernel: KernelSettings,
+    settings: GivenSettings,
+    request: SolverRequest,
+    latent: Latent,
+) -> Posed:
+    """Pose the problem of some rows for the solver that their number suggests, or for the multilevel one after all.
+
+    Where rows of the groups of ``given`` have counterparts in each other, kinds of rows are what is left to be seen.
+    The multilevel solver, whose Student kernel draws them as compact islands, is then used from ``COMPARED_ROWS`` rows
+    on for maps to look at (decision 0026), unless the data have no more dimensions than the map. With numbers in
+    ``given`` it is not: its kernel of these is coarser.
+    """
+    posed = _posed(training, hints, kernel, settings, request, latent)
+    if not _islands(posed.problem, training, kernel, request, latent[1]):
+        return posed
+    profile = "student" if request.latent_kernel == "auto" else latent[0]
+    other = _posed(training, hints, replace(kernel, multilevel=True), settings, request, (profile, latent[1]))
+    return posed if other.dimension is not None and other.latent_kernel == "gaussian" else other
+
+
+def _posed(
+    training: TrainingRows,
+    hints: Array | None,
+    kernel: KernelSettings,
+    settings: GivenSettings,
+    request: SolverRequest,
+    latent: Latent,
+) -> Posed:
+    """The problem for one solver, with the latent kernel that the dimension of the data asks for."""
+    problem, (profile, q) = problem_of_rows(training, hints, kernel, settings, latent), latent
+    dimension = None
+    if kernel.multilevel and request.latent_kernel == "auto":
+        dimension = data_dimension(problem.points, problem.kernel, precomputed=kernel.precomputed)
+        profile = "gaussian" if gaussian_kernel_suffices(dimension, q) else profile
+    return Posed(problem, kernel, profile, dimension)
+
+
+def _islands(problem: Problem, training: TrainingRows, kernel: KernelSettings, request: SolverRequest, q: int) -> bool:
+    """Whether few rows may be for the multilevel solver, too: if their dimension exceeds that of the map."""
+    if kernel.multilevel or not request.is_open or q > _LOOKED_AT or problem.representation is None:
+        return False
+    return training.given is not None and training.given.categorical and len(training.fitted) >= COMPARED_ROWS

@@ -1,0 +1,45 @@
+"""What the ``cells`` benchmark measures is kept at once, is not measured again, and makes the tables of the pages."""
+
+import json
+
+import numpy as np
+
+from benchmarks import cells
+from benchmarks.cell_page import means_table, removals_table
+from benchmarks.cell_records import Records
+from benchmarks.cell_sets import Cells
+
+
+def _tiny():
+    rng = np.random.default_rng(0)
+    return Cells("tiny", rng.normal(size=(12, 3)), np.repeat(["a", "b"], 6), np.tile(["s", "t"], 6))
+
+
+def test_a_number_that_is_in_the_file_is_not_measured_again(tmp_path, monkeypatch):
+    asked = []
+
+    def embedded(name, of, seed):
+        asked.append((name, seed))
+        return {name: of.X}
+
+    monkeypatch.setattr(cells, "embedded", embedded)
+    monkeypatch.setattr(cells, "scib_totals", lambda X, batch, label, by: {name: {"Total": 0.5} for name in by})
+    file = tmp_path / "cells.json"
+    cells.measure_totals(_tiny(), 1, cells.Deadline(60.0), Records.of(file), scvi=False)
+    first = len(asked)
+    assert first == 8  # three of ours, five rivals
+    assert json.loads(file.read_text())["totals"]["tiny"]["harmony"]["0"]["Total"] == 0.5
+    cells.measure_totals(_tiny(), 2, cells.Deadline(60.0), Records.of(file), scvi=False)
+    assert {seed for _, seed in asked[first:]} == {1}
+    assert len(asked) == first + 6  # those that begin at random, and ours
+
+
+def test_tables_have_means_and_ranges_over_orders():
+    totals = {"x": {"ours, 2-D": {"0": {"Total": 0.5}, "1": {"Total": 0.7}}, "PCA": {"0": {"Total": 0.25}}}}
+    text = means_table(totals, ("x", "not measured"))
+    assert "| `x` | 2 | 0.600 (0.500 to 0.700) | 0.250 |" in text
+    assert text.endswith("| mean |  | 0.600 | 0.250 |")
+    entry = {"orders": 1, "harmony": [(0.8, 1.1)], "ours, 2-D": [(0.6, 0.9)]}
+    assert "| `x` | 1 | 1 | 0.750, 0.900 to 0.900 | 1.100 to 1.100 |" in removals_table(
+        {"x": {"t": entry}}, ("x",), ("ours, 2-D",)
+    )
