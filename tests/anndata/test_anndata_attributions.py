@@ -75,6 +75,7 @@ def test_a_selection_by_name_or_mask_is_compared_with_the_rest(explained):
     assert "chosen" not in cells.uns
 
 
+@pytest.mark.thorough
 def test_counts_are_explained_through_the_encoder():
     rng = np.random.default_rng(1)
     kind = np.arange(80) % 2
@@ -139,6 +140,7 @@ def test_a_model_of_principal_components_is_explained_by_genes(form, centred):
     np.testing.assert_allclose(sums, Z[own].mean(axis=0) - Z[~own].mean(axis=0), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.thorough
 def test_components_that_are_not_there_or_of_other_data_get_a_sentence():
     cells = with_components(kinds_of_cells())
     model = embed(cells, use_rep="X_pca", max_iter=5)

@@ -196,6 +196,7 @@ def test_a_view_becomes_an_object_of_its_own_and_that_is_said_at_the_line_of_the
     assert "X_sidelight" not in cells.obsm
 
 
+@pytest.mark.thorough
 def test_types_that_exist_in_one_batch_only_are_named(tmp_path):
     rng = np.random.default_rng(0)
     kind, batch = np.repeat([0, 1, 2, 1, 2, 0, 3], 40), np.repeat(["a", "b"], [120, 160])

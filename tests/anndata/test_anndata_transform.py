@@ -162,6 +162,7 @@ def test_counterfactual_layers_have_the_genes_of_the_object(fitted, query):
 
 
 @pytest.mark.filterwarnings("ignore::sidelight.base.warnings.ExtrapolationWarning")  # about places, not overlap
+@pytest.mark.thorough
 def test_counterfactuals_of_a_representation_go_to_obsm(cells):
     cells.obsm["X_pca"] = PCA(4).fit_transform(cells.X)
     model = embed(cells, use_rep="X_pca", given="batch", max_iter=80)
@@ -257,6 +258,7 @@ def test_a_new_batch_is_averaged_over_or_added_and_both_are_said(fitted):
     assert model.given_.columns[0].categories == ("one", "two")
 
 
+@pytest.mark.thorough
 def test_a_pipeline_adapts_to_cells_in_a_file(cells, tmp_path):
     pipeline = make_pipeline(StandardScaler(), KernelInformationEmbedding(max_iter=20))
     embed(cells, given="batch", estimator=pipeline)

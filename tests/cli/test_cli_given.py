@@ -60,6 +60,7 @@ def test_the_report_of_an_informed_map_measures_it_and_fits_no_other(trained):
     assert "plain map" not in page
 
 
+@pytest.mark.thorough
 def test_plain_shows_the_map_before_and_after(trained, run, here):
     folder, _ = trained
     options = ("--given", "batch", "--drop", "hour", "--colour", "t", "--plain")
@@ -250,6 +251,7 @@ def test_several_columns_of_several_types_are_given_and_one_of_them_is_changed(t
     assert run(*ask, "bare.csv", "--given", "batch=z", "--given", "hour=12", "-o", "y.csv").code == 0
 
 
+@pytest.mark.thorough
 def test_hints_are_read_from_a_file_of_row_numbers(trained, lots, run, here):
     pairs = np.array([[0, 30], [29, 59], [0, 60], [29, 89]])
     pd.DataFrame(pairs).to_csv("pairs.csv", index=False, header=False)
@@ -299,6 +301,7 @@ def test_rows_without_what_is_given_are_placed_and_counted(lots, run, here):
     assert np.isfinite(latent("out/embedding.csv")).all()
 
 
+@pytest.mark.thorough
 def test_what_is_the_same_in_every_row_is_said_to_say_nothing(lots, run, here):
     lots.assign(batch="x").to_csv("g.csv", index=False)
     done = run("embed", "g.csv", "--given", "batch", "--out", "out")
@@ -306,6 +309,7 @@ def test_what_is_the_same_in_every_row_is_said_to_say_nothing(lots, run, here):
     assert "given: batch: the same in every row, so there is nothing to factor out" in done.out
 
 
+@pytest.mark.thorough
 def test_obs_columns_of_anndata_can_be_given(lots, run, here):
     anndata = pytest.importorskip("anndata")
     obs = lots[["batch"]].astype("category").set_axis([f"c{i}" for i in range(90)])
@@ -334,6 +338,7 @@ def test_folders_of_pictures_can_be_given(run, here):
     assert run("transform", "out/model.sidelight", "album", "--recursive", "--out", "z.csv").code == 0
 
 
+@pytest.mark.thorough
 def test_score_and_report_use_what_the_file_says(trained, run, here):
     folder, _ = trained
     model = folder / "out" / "model.sidelight"
@@ -346,6 +351,7 @@ def test_score_and_report_use_what_the_file_says(trained, run, here):
     assert "so they are placed by averaging over it" in (here / "page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_given_dates_are_asked_for_and_shown_as_dates(lots, run, here):
     days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.repeat([0, 100, 200], 30), unit="D")
     lots[FEATURES].assign(day=days.strftime("%d.%m.%Y")).to_csv("days.csv", index=False)

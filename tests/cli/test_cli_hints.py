@@ -107,6 +107,7 @@ def test_one_file_of_pairs_is_enough(folder, run, flowers, pairs):
         np.testing.assert_allclose(metric.components_, own.components_)
 
 
+@pytest.mark.thorough
 def test_distances_go_before_the_embedding(folder, run, flowers, measured):
     done = embed(run, *OPTIONS["distances"], "--json")
     assert done.answer["metric"]["distances"] == 50
@@ -174,6 +175,7 @@ def test_the_way_back_speaks_the_units_of_the_data(folder, run, flowers):
     assert abs(pd.read_csv("x.csv")["a"].mean() - 7e5) < 3e4
 
 
+@pytest.mark.thorough
 def test_a_metric_with_a_kernel_says_that_it_has_no_way_back(folder, run):
     embed(run, "--attribute", "kind", "--set", "metric__kernel=rbf")
     assert run("transform", "out/model.sidelight", "flowers.csv", "--out", "z.csv").code == 0
@@ -184,6 +186,7 @@ def test_a_metric_with_a_kernel_says_that_it_has_no_way_back(folder, run):
     assert run("report", "out/model.sidelight", "flowers.csv", "--out", "r.html").code == 0
 
 
+@pytest.mark.thorough
 def test_the_report_names_both_steps_and_their_settings(folder, run):
     done = run(
         "embed", "flowers.csv", *OPTIONS["attribute"], "--out", "out", "--method", "hybrid", "--set", "alpha=0.3"
@@ -197,6 +200,7 @@ def test_the_report_names_both_steps_and_their_settings(folder, run):
     assert "which a step before the map changed" in page
 
 
+@pytest.mark.thorough
 def test_a_metric_and_what_is_given_work_together(folder, run, flowers, pairs):
     pd.DataFrame([[0, 1], [4, 5]]).to_csv("match.csv", index=False, header=False)
     options = ("--attribute", "kind", "--given", "batch", "--same", "match.csv", "--colour", "size", "--no-standardize")

@@ -131,6 +131,7 @@ def test_steps_to_rows_that_were_left_out_are_left_out(drive, run, here):
     assert "58 steps with 2 different actions; 2 steps from or to rows that were left out are not used." in done.out
 
 
+@pytest.mark.thorough
 def test_a_trajectory_without_actions_is_for_missing_entries(here, run, inner):
     time = np.linspace(0, 6, 90)
     X = np.column_stack([np.cos(time), np.sin(time), np.cos(2 * time), time])
@@ -256,6 +257,7 @@ def test_what_is_wrong_with_distances_is_said(matrix, options, sentence, table, 
     assert not (here / "sidelight-out").exists()
 
 
+@pytest.mark.thorough
 def test_a_file_of_rows_is_embedded_in_batches(run, here):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 3))

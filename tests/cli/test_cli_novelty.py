@@ -23,6 +23,7 @@ def embedded(run, here):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.thorough
 def test_unusual_rows_points_and_counterfactuals_are_said(run, here, embedded):
     far = embedded.head(4).copy()
     far.loc[2:, ["bill", "mass"]] *= 1000

@@ -109,6 +109,7 @@ def test_transform_and_invert_go_there_and_back_by_the_names_of_the_axes(embedde
     assert run("score", "out/model.sidelight", "all.csv", "--json").answer["reconstruction_r2"] > 0.8
 
 
+@pytest.mark.thorough
 def test_a_report_over_all_entries_measures_the_axes_on_rows_that_had_none(embedded, run, monkeypatch):
     monkeypatch.chdir(embedded[0])
     page = (embedded[0] / "out" / "report.html").read_text(encoding="utf-8")

@@ -46,6 +46,7 @@ def check_rows(data, animals):
     return [one["name"] for one in shown["columns"]][shown["opening"]]
 
 
+@pytest.mark.thorough
 def test_embed_and_report_show_the_units_of_the_file_and_the_names_of_its_rows(run, here, animals):
     done = run(*EMBED, "--out", "one")
     assert done.code == 0, done.err

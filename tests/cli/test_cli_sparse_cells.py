@@ -28,6 +28,7 @@ def cells(here, monkeypatch):
     return counts
 
 
+@pytest.mark.thorough
 def test_cells_are_embedded_placed_corrected_and_shown_again_without_a_dense_copy(cells, run):
     done = run("embed", "cells.h5ad", "--given", "batch", "--out", "out", "--set", "max_iter=20", "--json")
     assert done.code == 0, done.err

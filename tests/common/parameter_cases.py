@@ -48,6 +48,7 @@ X, Y = blobs(N), blobs(N, seed=1)[:, ::-1] + blobs(N)
 LABELS = np.arange(N) % 3
 GAPS = np.where(np.random.default_rng(0).uniform(size=X.shape) < 0.1, np.nan, X)
 BITS = (X.mean(axis=0) < X).astype(float)
+WIDE = np.random.default_rng(0).normal(size=(150, 70)) + 2 * np.eye(3, 70)[np.arange(150) % 3] * 5
 KINDS = np.column_stack([np.eye(2)[np.arange(N) % 2], np.eye(2)[LABELS % 2]])
 INDEX = np.random.default_rng(0).integers(0, N, size=(60, 2))
 LENGTHS = np.abs(X[INDEX[:, 0], 0] - X[INDEX[:, 1], 0])
@@ -71,6 +72,7 @@ FITS = {
     "table": lambda model: model.fit(TABLE),
     "rows": lambda model: model.fit(X),
     "many": lambda model: model.fit(blobs(200)),
+    "wide": lambda model: model.fit(WIDE),
     "given": lambda model: model.fit(X, given=LABELS),
     "gaps": lambda model: model.fit(GAPS),
     "gaps in time": lambda model: model.fit(GAPS, trajectory=0),
@@ -166,6 +168,7 @@ CASES = {
             "metric": "cosine",
             "kernel": to("student", bandwidth=2.0),
             "kernel.storage": to("low_rank", bandwidth=2.0),
+            "kernel.columns": to("all", "wide", solver="multilevel"),
             "solver": "multilevel",
             "conditioning": to("product", "given"),
             "conditioning.types": to("number", "given"),

@@ -188,6 +188,7 @@ def check_answers_to_pairs(model, *, alone: bool) -> None:
             model.flow(X, Y)
 
 
+@pytest.mark.thorough
 def test_what_depends_on_the_fit_is_asked_of_the_model():
     X, labels = blobs(N, D), np.arange(N) % 2
     plain = KernelInformationEmbedding(tol=1e-2).fit(X)

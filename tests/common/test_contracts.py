@@ -251,6 +251,7 @@ def test_works_in_a_pipeline_and_a_clone(make):
     assert pipe.inverse_transform(pipe.transform(X)).shape == X.shape
 
 
+@pytest.mark.thorough
 def test_grid_search_chooses_by_reconstruction():
     search = GridSearchCV(KernelInformationEmbedding(), {"regularization": [0.1, 30.0]}, cv=3).fit(blobs())
     assert search.best_params_ == {"regularization": 0.1}

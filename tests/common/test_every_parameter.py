@@ -11,7 +11,7 @@ import inspect
 import numpy as np
 import pytest
 from optional_torch import gated
-from parameter_cases import CASES, FITS, TABLE, WALK, To, X, to
+from parameter_cases import CASES, FITS, TABLE, WALK, WIDE, To, X, to
 from registry import blobs, public_estimators
 from sklearn.base import BaseEstimator
 
@@ -75,7 +75,7 @@ def answers(model):
     found["history"] = [record["objective"] for record in getattr(model, "history_", [])]
     if hasattr(model, "parameters_"):
         return found | model.parameters_
-    rows = WALK if model.n_features_in_ == WALK.shape[1] else X
+    rows = {WALK.shape[1]: WALK, WIDE.shape[1]: WIDE}.get(model.n_features_in_, X)
     rows = np.abs(rows) if hasattr(model, "shares_") else rows  # of counts
     if hasattr(model, "refinements") or hasattr(model, "residuals"):  # of rows with gaps
         rows = np.where(np.arange(rows.shape[1]) == 1, np.nan, rows)

@@ -128,6 +128,7 @@ def parts_with_other_effects(n: int = 400) -> tuple[np.ndarray, np.ndarray]:
     return X + treated[:, None] * np.where(kind[:, None] == 1, [0.0, 2.0, 0, 0], [0.0, 0, -2.0, 0]), treated
 
 
+@pytest.mark.thorough
 def test_derivatives_where_the_effect_of_given_depends_on_the_row():
     X, treated = parts_with_other_effects()
     model = KernelInformationEmbedding(max_iter=10, random_state=0).fit(X, given=treated)

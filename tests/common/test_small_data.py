@@ -32,7 +32,8 @@ CASES = {
 ROWS = {**VARIANTS, **MIXTURES, **TORCH}
 ITERATIONS = 5
 QUICK = [*DEFAULTS, *DEFAULT_MIXTURES, *TORCH, "kie-levels"]
-PAIRS = [(name, case) for name in QUICK for case in CASES]
+LONG = {("coordinated", "noise in 1,500 columns"), ("cca", "noise in 1,500 columns")}  # five seconds each
+PAIRS = [(name, case) for name in QUICK for case in CASES if (name, case) not in LONG]
 PAIRS += [(name, case) for name in ROWS if name not in QUICK for case in ("two rows", "equal but one")]
 REFUSED = {
     "ppca-mixture": (9, "n_charts=10 is more than the . rows of X"),
@@ -62,7 +63,9 @@ def spread_within_groups(X, Z):
     return max(float(np.ptp(Z[groups == group], axis=0).max()) for group in np.unique(groups))
 
 
-@pytest.mark.parametrize(("name", "case"), PAIRS)
+@pytest.mark.parametrize(
+    ("name", "case"), [*PAIRS, *(pytest.param(*pair, marks=pytest.mark.thorough) for pair in sorted(LONG))]
+)
 def test_small_data_is_fitted_with_a_warning_or_refused(name, case):
     X, words = CASES[case]
     X = np.abs(X) if name in ("bernoulli-mixture", "rbm") else X
@@ -105,6 +108,7 @@ def test_equal_rows_have_one_place_among_others(name):
     assert spread_within_groups(MANY_EQUAL, model.embedding_) <= 1e-9 * float(np.ptp(model.embedding_))
 
 
+@pytest.mark.thorough
 def test_equal_rows_have_one_place_in_tsne_too():
     """t-SNE itself leaves 203 equal rows four units apart, while transform had one place for them."""
     model = TwoWayEmbedding(TSNE(max_iter=300, random_state=0)).fit(MANY_EQUAL)

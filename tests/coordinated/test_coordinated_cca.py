@@ -86,6 +86,7 @@ def three_views(n=500):
 VIEWS = [slice(0, 2), [4, 5], [2, 3]]
 
 
+@pytest.mark.thorough
 def test_three_views_by_their_columns_and_any_of_them_missing():
     X, t = three_views()
     holes = X.copy()
@@ -102,6 +103,7 @@ def test_three_views_by_their_columns_and_any_of_them_missing():
     assert found.sample(7, random_state=0).shape == (7, 6)
 
 
+@pytest.mark.thorough
 def test_batches_give_the_map_of_all_rows_with_views_missing():
     X, _ = three_views(300)
     X[:150, 4:] = np.nan  # a whole batch without the view
@@ -112,6 +114,7 @@ def test_batches_give_the_map_of_all_rows_with_views_missing():
     np.testing.assert_allclose(other * np.sign((other * Z).sum()), Z, atol=1e-8)
 
 
+@pytest.mark.thorough
 def test_one_view_alone_is_a_coordinated_mixture(curves):
     X = curves[0]
     alone = CoordinatedCCA(1, n_charts=6, random_state=0).fit(X)
@@ -127,6 +130,7 @@ def test_views_by_name_and_a_mixture_for_each(curves):
     assert order(found.embedding_, t) > 0.98
 
 
+@pytest.mark.thorough
 def test_one_column_as_second_view_comes_back_flat(curves):
     X, _, t = curves
     found = CoordinatedCCA(1, n_charts=8, random_state=0).fit(X, t)

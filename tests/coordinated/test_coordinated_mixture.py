@@ -174,6 +174,7 @@ def test_a_gaussian_mixture_of_scikit_learn_plugs_in():
     assert explained(found.embedding_, data.factors) > 0.95
 
 
+@pytest.mark.thorough
 def test_a_gaussian_mixture_finds_the_local_dimensions_of_each_chart():
     """A sheet of thickness 0.02 in five columns has two dimensions, or three where a chart is curved; never four."""
     data = s_curve(1500, random_state=1)

@@ -93,6 +93,7 @@ def test_a_plane_in_noise_is_mapped_by_one_chart_and_the_model_says_so():
     np.testing.assert_allclose(np.abs(np.diag(R)), 1.0, atol=0.02)
 
 
+@pytest.mark.thorough
 def test_a_sheet_is_glued_as_before():
     X = s_curve(1000, random_state=0).X
     auto = CoordinatedMixture(n_charts=10, random_state=0).fit(X)
@@ -109,6 +110,7 @@ def test_a_balance_that_is_given_is_one_of_coordination():
     np.testing.assert_array_equal(given.embedding_, published.embedding_)
 
 
+@pytest.mark.thorough
 def test_charts_of_the_user_are_placed_along_the_graph_too():
     X, labels = clusters()
     charts = PPCAMixture(6, 2, random_state=0).fit(X).charts_
@@ -121,6 +123,7 @@ def test_charts_of_the_user_are_placed_along_the_graph_too():
     assert glued.alignment_ == "coordination"
 
 
+@pytest.mark.thorough
 def test_wide_rows_are_mapped_by_their_components(tmp_path):
     X, labels = clusters(20, 4, 90)
     model = CoordinatedMixture(random_state=0).fit(X)

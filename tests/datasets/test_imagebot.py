@@ -155,6 +155,7 @@ def test_a_small_picture_is_tiled_by_reflection_and_the_world_goes_on_as_a_mirro
     np.testing.assert_array_equal(robot.observe(Pose(-5.0, 5.0)), robot.observe(Pose(5.0, 5.0))[:, ::-1])
 
 
+@pytest.mark.thorough
 def test_a_large_picture_is_taken_as_it_is():
     large = np.random.RandomState(0).uniform(size=(1600, 2100))
     np.testing.assert_array_equal(Imagebot(large).picture, large)

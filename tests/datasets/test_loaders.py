@@ -190,7 +190,9 @@ def test_every_source_has_a_loader_and_an_expected_shape():
 
 @pytest.mark.data
 @needs_data
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.thorough) if name == "mnist" else name for name in SHAPES]
+)
 def test_real_set_has_its_known_shape_and_finite_values(name):
     data = LOADERS[name]()
     assert data.X.shape == SHAPES[name]
@@ -224,6 +226,7 @@ def test_usps_nearest_neighbour_test_error_is_the_published_one():
 
 @pytest.mark.data
 @needs_data
+@pytest.mark.thorough
 def test_olivetti_glasses_can_be_told_from_the_edges_around_the_eyes_of_unseen_people():
     """Measured 399 of 400, each person held out in turn: the labels fit the pictures, and in this order of rows."""
     from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict

@@ -77,6 +77,7 @@ def test_sampled_queries_estimate_the_full_value_and_repeat_with_the_seed():
     assert trustworthiness(X, Z, sample=200) == trustworthiness(X, Z, sample=200)
 
 
+@pytest.mark.thorough
 def test_memory_stays_far_below_all_pairs():
     X, Z = torn_sheet(n=8000)
     tracemalloc.start()

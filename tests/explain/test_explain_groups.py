@@ -91,6 +91,7 @@ def test_welch_and_benjamini_hochberg_agree_with_scipy():
     assert np.allclose(np.sort(false_discovery_rates(p)), naive)
 
 
+@pytest.mark.thorough
 def test_groups_are_compared_after_what_is_given():
     """Kinds differ in column 0, batches in column 1; kinds are unequal between batches."""
     rng = np.random.default_rng(0)

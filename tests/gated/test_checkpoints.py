@@ -109,6 +109,7 @@ def test_a_checkpoint_knows_the_patch_model_of_a_field(tmp_path):
         field(2, 7).fit(X, X)
 
 
+@pytest.mark.thorough
 def test_a_stream_is_taken_up_where_it_was(tmp_path):
     def made():
         rng = np.random.default_rng(3)

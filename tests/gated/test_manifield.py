@@ -225,6 +225,7 @@ def test_the_end_of_samples_is_held_out():
     assert np.isfinite(batches.history_[-1]["terms"]["held_out"])
 
 
+@pytest.mark.thorough
 def test_a_cut_off_run_goes_on_from_its_checkpoint_to_the_bit(tmp_path):
     X, Y = pictures()
 

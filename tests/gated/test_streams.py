@@ -224,6 +224,7 @@ def test_held_out_rows_end_a_stream():
     assert (far**2).mean() == pytest.approx(model.history_[-1]["terms"]["held_out"], rel=1e-5)
 
 
+@pytest.mark.thorough
 def test_a_stream_learns_what_rows_at_once_do():
     rng = np.random.default_rng(0)
     model = Autoencoder(2, learning_rate=0.03, max_iter=200, random_state=0)

@@ -119,6 +119,7 @@ def test_a_missing_entry_is_refused_in_a_sentence(model, argument):
         model.corrected(X, given=None)
 
 
+@pytest.mark.thorough
 def test_numbers_are_taken_off_too_and_rows_without_an_entry_have_no_representation():
     rng = np.random.default_rng(0)
     dose = rng.uniform(0, 3, 120)

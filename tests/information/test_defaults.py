@@ -57,6 +57,7 @@ def test_digits_are_as_well_separated_as_by_opentsne():
     assert evaluate.neighbour_hit(ours, labels) >= evaluate.neighbour_hit(theirs, labels) - 0.02
 
 
+@pytest.mark.thorough
 def test_every_seed_gives_the_same_map():
     X = datasets.s_curve(400, random_state=0).X
     first, second = (KernelInformationEmbedding(random_state=seed).fit_transform(X) for seed in (0, 1))

@@ -104,6 +104,7 @@ def test_rows_are_placed_one_by_one_as_in_a_batch(fitted):
         np.testing.assert_allclose(batch, alone, rtol=1e-12)
 
 
+@pytest.mark.thorough
 def test_rows_may_know_different_numbers_of_others_and_pieces_need_not_be_linked():
     X, labels = clusters(150)
     X = X + 40.0 * np.eye(3, 4)[labels]
@@ -178,6 +179,7 @@ def test_a_graph_has_no_way_back(fitted):
         assert not hasattr(fitted[2], name)
 
 
+@pytest.mark.thorough
 def test_a_report_of_a_graph_shows_the_map_and_no_columns(fitted, tmp_path):
     graph, labels, model = fitted
     for name, rows in (("with", graph), ("without", None)):

@@ -102,6 +102,7 @@ def test_kernels_without_a_closed_form_are_refused_with_the_way_out(how, rule):
         KernelInformationEmbedding(missing="expected", **how).fit(rows()[1])
 
 
+@pytest.mark.thorough
 def test_columns_that_are_not_known_count_less_when_a_new_row_is_placed():
     """Weights by the expected kernel: between a map of the means, and one that ignores what is missing."""
     _, gaps = rows(150, share=0.3)

@@ -130,6 +130,7 @@ def test_rows_out_of_range_are_not_typical():
     assert model.typicality(X).tolist() == model.typicality(X).tolist()
 
 
+@pytest.mark.thorough
 def test_a_chain_passes_typicality_and_overlap_on(model):
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler

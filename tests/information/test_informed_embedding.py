@@ -115,6 +115,7 @@ def test_groups_with_equal_means_and_different_covariances_are_mixed():
 # What is removed, and what remains
 
 
+@pytest.mark.thorough
 def test_groups_are_removed_and_the_sheet_remains():
     X, _, groups, arc, height, _ = bent_sheets()
     Z = informed().embedding_
@@ -126,6 +127,7 @@ def test_groups_are_removed_and_the_sheet_remains():
     assert len(X) == len(Z)
 
 
+@pytest.mark.thorough
 def test_a_number_is_removed_and_the_rest_remains():
     _, sheet, _, arc, height, _ = bent_sheets()
     Z = KernelInformationEmbedding().fit(sheet, given=height).embedding_
@@ -294,6 +296,7 @@ def test_what_the_groups_are_called_does_not_matter(names):
 # Unknown rows, hints, starts, metrics
 
 
+@pytest.mark.thorough
 def test_rows_of_which_something_is_missing_are_placed_among_the_others():
     X, _, groups, arc, *_ = bent_sheets()
     some = np.where(np.arange(240) % 5 == 2, np.nan, groups)
@@ -357,6 +360,7 @@ def test_hints_about_no_row_of_which_something_is_known_change_nothing():
     np.testing.assert_array_equal(first, hinted)
 
 
+@pytest.mark.thorough
 def test_precomputed_distances_know_their_groups_and_place_the_unknown():
     """There is no mean to take from a distance: the balanced kernel alone removes groups that are not far apart."""
     _, sheet, groups, arc, _, moves = bent_sheets()
@@ -402,6 +406,7 @@ def test_cars_given_the_object_show_the_angle():
 
 
 @pytest.mark.data
+@pytest.mark.thorough
 def test_cars_given_the_angle_show_the_object():
     data = datasets.load_coil20(objects=(2, 5, 18))
     model = KernelInformationEmbedding(conditioning=Conditioning(types="angle")).fit(

@@ -85,6 +85,7 @@ def test_the_views_may_change_places():
     assert np.abs(np.corrcoef(one.transform_view(Y, 1)[:, 0], other.transform(Y)[:, 0])[0, 1]) > 0.999
 
 
+@pytest.mark.thorough
 def test_a_view_seen_twice_is_the_view_itself():
     X, *_ = two_views()
     twice, once = JointInformationEmbedding(2).fit(X, X), JointInformationEmbedding(2, perplexity=40).fit(X)
@@ -186,6 +187,7 @@ def test_float32_in_float32_out_both_ways():
     assert model.transform_view(Y.astype(np.float32), 1).dtype == np.float32
 
 
+@pytest.mark.thorough
 def test_grid_search_goes_through_rows_without_a_second_view():
     X, Y, *_ = two_views(150)
     partial = Y.copy()

@@ -70,6 +70,7 @@ def test_a_sheet_goes_there_and_back(sheet):
     assert model.path_.shape == (len(model.regularization_path_), 2100, 2)
 
 
+@pytest.mark.thorough
 def test_data_of_more_dimensions_than_the_map_gets_heavy_tails_and_keeps_its_clusters():
     X, labels = clusters(600)
     model = KernelInformationEmbedding(solver="multilevel").fit(X)
@@ -80,6 +81,7 @@ def test_data_of_more_dimensions_than_the_map_gets_heavy_tails_and_keeps_its_clu
     assert (labels[D.argmin(axis=1)] == labels).mean() > 0.99
 
 
+@pytest.mark.thorough
 def test_the_same_bytes_with_one_and_two_threads_and_any_seed():
     """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     X, _ = clusters(500)
@@ -112,6 +114,7 @@ def test_a_callback_sees_all_rows_on_every_level_and_stops_the_fit(monkeypatch):
     assert model.embedding_.shape == (800, 2)
 
 
+@pytest.mark.thorough
 def test_distances_alone_are_embedded_by_levels():
     X, labels = clusters(400)
     model = KernelInformationEmbedding(solver="multilevel", metric="precomputed").fit(cdist(X, X))
@@ -147,6 +150,7 @@ def test_the_cost_of_levels_grows_about_as_the_rows():
     assert large.bytes < 20 * small.bytes
 
 
+@pytest.mark.thorough
 def test_a_fit_by_levels_says_what_its_lists_leave_out():
     X, _ = clusters(400)
     short, long = (KernelInformationEmbedding(solver="multilevel", perplexity=p, max_iter=2) for p in (5, 60))
@@ -165,6 +169,7 @@ def test_the_first_names_of_the_solvers_are_understood_and_said_to_go(old, new):
     np.testing.assert_array_equal(first.embedding_, again.embedding_)
 
 
+@pytest.mark.thorough
 def test_many_columns_are_compared_along_those_that_tell_neighbours_and_maps_use_all():
     rng = np.random.default_rng(0)
     kind = rng.integers(6, size=400)

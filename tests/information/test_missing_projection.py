@@ -30,6 +30,7 @@ def projected():
     return embedding(Missing("project", rounds=2)).fit(GAPS)
 
 
+@pytest.mark.thorough
 def test_entries_are_filled_by_fill_embed_project_repeat(projected):
     filled = embedding("impute").fit(GAPS).filled_
     for _ in range(2):
@@ -38,6 +39,7 @@ def test_entries_are_filled_by_fill_embed_project_repeat(projected):
     np.testing.assert_array_equal(projected.embedding_, embedding("refuse").fit(projected.filled_).embedding_)
 
 
+@pytest.mark.thorough
 def test_the_maps_decide_what_is_filled():
     smooth = embedding(regularization=5.0).fit(GAPS).filled_
     assert np.abs(smooth - embedding().fit(GAPS).filled_)[GONE].max() > 0.01  # "impute" would not see λ

@@ -191,6 +191,7 @@ def test_a_bandwidth_that_leaves_rows_alone_or_together_is_a_map_all_the_same(co
     assert np.isfinite(model.transform(X, given=numbers[:, 0])).all()
 
 
+@pytest.mark.thorough
 def test_by_levels_a_bandwidth_of_categories_is_used():
     X, groups, _ = rows()
     wide, narrow, unset = (

@@ -36,6 +36,7 @@ def informed():
     return KernelInformationEmbedding(max_iter=15).fit(X, given=GIVEN)
 
 
+@pytest.mark.thorough
 def test_sparse_rows_of_few_columns_have_the_embedding_of_dense_ones():
     """Forty columns are rotated only, which no distance notices (counts would have ties, which the last bit breaks)."""
     uneven = FULL[:, :40] * np.random.default_rng(1).uniform(0.5, 1.5, size=(150, 40))

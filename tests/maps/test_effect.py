@@ -186,6 +186,7 @@ def test_constant_data_and_few_rows_have_finite_effects(n):
     assert np.isfinite(smooth_effect(np.eye(3)[:n], features)(features)).all()
 
 
+@pytest.mark.thorough
 def test_a_row_has_the_same_effect_alone_and_in_company():
     X, codes, _ = two_clusters_in_three_groups(0, confounded=False)
     for effect, features in (

@@ -41,6 +41,7 @@ def test_the_mean_of_the_rows_stays():
     np.testing.assert_allclose(effect_within_kinds(X, features)(features).mean(axis=0), X.mean(axis=0), atol=1e-8)
 
 
+@pytest.mark.thorough
 def test_the_order_of_the_rows_does_not_matter():
     X, number, _ = kinds_with_a_number(1)
     features, order = standard(number), np.random.default_rng(0).permutation(len(X))

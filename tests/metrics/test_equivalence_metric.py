@@ -87,6 +87,7 @@ def test_labels_are_short_for_all_pairs():
         assert labels.n_pairs_ == pairs.n_pairs_ == (equal.sum(), (~equal).sum())
 
 
+@pytest.mark.thorough
 def test_labels_of_many_rows_are_not_listed_as_pairs():
     X, y = RNG.normal(size=(50_000, 3)), RNG.integers(0, 4, 50_000)
     tracemalloc.start()

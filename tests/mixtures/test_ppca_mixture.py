@@ -74,6 +74,7 @@ def test_every_seed_finds_the_clusters():
         assert len(set(zip(found, label, strict=True))) == 4
 
 
+@pytest.mark.thorough
 def test_batches_give_what_memory_gives():
     X, _ = clusters(300)
     X[5, 2] = np.nan
@@ -105,6 +106,7 @@ def test_a_stream_comes_close_to_the_fit_of_all_rows(share):
     assert stream.score(X) > first.score(X)
 
 
+@pytest.mark.thorough
 def test_values_may_be_missing_anywhere_in_a_stream():
     X, _ = clusters(2000)
     parts = np.array_split(X.copy(), 10)

@@ -57,6 +57,7 @@ def test_more_columns_than_rows_give_the_axes_of_scikit_learn_and_a_better_likel
     assert ours.score(X) > theirs.score(X)
 
 
+@pytest.mark.thorough
 def test_more_columns_than_rows_need_no_matrix_of_columns(monkeypatch):
     monkeypatch.setattr(linear_gaussian_fit, "moments", None)
     X = planted(20, 5000, 2)

@@ -146,6 +146,7 @@ def test_listed_distances_of_rows_and_queries_of_two_kinds_lose_no_digits():
     assert distances_to_listed(Q, X, np.array([[0]]))[0, 0] > 0
 
 
+@pytest.mark.thorough
 def test_exact_or_not_follows_from_the_shape_and_can_be_asked_for(monkeypatch):
     X = np.random.default_rng(6).normal(size=(5000, 30))
     exact = nearest(X, k=20)

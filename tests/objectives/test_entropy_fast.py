@@ -149,6 +149,7 @@ def test_twenty_thousand_rows_by_transform_take_the_memory_of_their_modes():
     assert not objective.latent.kept
 
 
+@pytest.mark.thorough
 def test_no_library_means_exact_tiles_and_no_error(monkeypatch):
     monkeypatch.setattr(gauss_transform, "library", lambda: None)
     Z = cloud("uniform", 3000, 1, 30.0)

@@ -187,6 +187,7 @@ def test_every_listed_class_is_there_and_is_tested():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:.*extrapolation")  # 50 rows of noise
+@pytest.mark.thorough
 def test_the_counterfactual_and_the_report_of_a_loaded_pipeline_are_the_same(file, tmp_path):
     from sidelight import report
 

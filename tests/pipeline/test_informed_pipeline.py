@@ -106,6 +106,7 @@ def test_a_step_without_an_inverse_takes_the_way_back_away(case):
         assert hasattr(pipeline, method) == (name not in ONE_WAY)
 
 
+@pytest.mark.thorough
 def test_rows_that_change_to_what_they_are_come_back_as_they_are():
     """Also through steps of which scikit-learn has no inverse."""
     steps = [make_column_transformer((Normalizer(norm="l1"), [7, 0]), ("passthrough", slice(1, 7))), RobustScaler()]
@@ -137,6 +138,7 @@ def test_columns_of_words_have_no_way_back():
     assert not goes_back(columns.fit(table))
 
 
+@pytest.mark.thorough
 def test_columns_of_a_table_go_back_by_name():
     table = pd.DataFrame(FULL[:, :4], columns=list("abcd"))
     columns = make_column_transformer((PCA(2), ["c", "a"]), (Normalizer(), ["d", "b"]))
@@ -172,6 +174,7 @@ def test_standard_deviations_go_back_through_linear_steps(name):
     np.testing.assert_array_equal(some[1], std[:, [6, 1]])
 
 
+@pytest.mark.thorough
 def test_a_pipeline_adapts_to_a_new_category_and_is_saved(tmp_path):
     model = make_pipeline(StandardScaler(), PCA(4), kie()).fit(FULL, given=GIVEN)
     new = FULL[:12] + 2.0

@@ -51,6 +51,7 @@ def test_long_names_are_broken_into_lines():
     assert ax.get_xticklabels()[0].get_text() == "axis 1\nlight from\nthe left"
 
 
+@pytest.mark.thorough
 def test_very_many_cells_have_no_numbers():
     assert words_of(plot.relation_weights(Many())) == []
 

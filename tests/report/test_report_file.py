@@ -171,6 +171,7 @@ def test_density_picture_is_brightest_where_the_density_is_highest(page, model):
     assert data["peak"] == pytest.approx(expected.max())
 
 
+@pytest.mark.thorough
 def test_the_same_input_gives_the_same_bytes(model, views, columns, tmp_path):
     options = {"X": views.X, "colours": columns, "image_shape": views.image_shape}
     first = report.write(model, tmp_path / "a.html", **options)

@@ -220,6 +220,7 @@ def test_a_plain_map_that_is_asked_for_is_fitted_with_the_same_settings(informed
     assert "fitted for this report." in page
 
 
+@pytest.mark.thorough
 def test_a_start_of_the_informed_map_is_not_that_of_the_plain_one(informed, model, views, tmp_path):
     given = {"object": views.factors["object"]}
     again = KernelInformationEmbedding(random_state=0, init=informed.embedding_).fit(views.X, given=given)
@@ -228,6 +229,7 @@ def test_a_start_of_the_informed_map_is_not_that_of_the_plain_one(informed, mode
     np.testing.assert_array_equal(points, model.embedding_.astype(np.float32))
 
 
+@pytest.mark.thorough
 def test_the_same_input_gives_the_same_bytes(informed, views, tmp_path):
     options = {"X": views.X, "colours": {"object": views.factors["object"]}, "image_shape": views.image_shape}
     first, second = (report.write(informed, tmp_path / name, **options).read_bytes() for name in ("a.html", "b.html"))
@@ -252,6 +254,7 @@ def table():
     return frame, given
 
 
+@pytest.mark.thorough
 def test_a_table_with_several_given_columns_has_a_grid_of_profiles_for_each(table, tmp_path):
     X, given = table
     fitted = KernelInformationEmbedding(random_state=0, conditioning=Conditioning(types={"hour": 24})).fit(

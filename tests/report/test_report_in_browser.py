@@ -144,6 +144,7 @@ def test_many_points_a_table_and_hostile_text_open_without_error(table_model, tm
         assert page.requests() == [many.as_uri()]
 
 
+@pytest.mark.thorough
 def test_the_browser_would_tell_of_an_error_and_of_a_request(tmp_path):
     """What the tests above find empty is not always empty."""
     page_file = tmp_path / "bad.html"

@@ -81,6 +81,7 @@ def test_moves_of_the_features_are_arrows_that_sum_to_the_way(fitted, kinds):
     assert (one.effect <= one.high).all()
 
 
+@pytest.mark.thorough
 def test_pictures_are_explained_by_pictures(model, views, columns, tmp_path):
     path = report.write(model, tmp_path / "r.html", X=views.X, colours=columns, image_shape=views.image_shape)
     page = path.read_text(encoding="utf-8")

@@ -119,6 +119,7 @@ def test_of_new_rows_nothing_was_seen(relational, views, truth, tmp_path):
     assert cells_of(page, "object")[-1] == "40"
 
 
+@pytest.mark.thorough
 def test_other_columns_are_measured_on_rows_without_any_label_or_else_on_all(relational, views, truth, tmp_path, seen):
     shade = views.X.mean(axis=1, dtype=np.float64)
     page = written(relational, tmp_path / "r.html", X=views.X, colours={"shade": shade}, attributes=truth)
@@ -199,6 +200,7 @@ def test_the_loss_of_each_relation_is_a_line_without_a_regularization(page):
     assert "angle</li>" in page
 
 
+@pytest.mark.thorough
 def test_a_step_before_the_map_changes_nothing(views, truth, seen, tmp_path):
     metric = EquivalenceMetric().fit(views.X, truth["object"])
     relations = {"angle": Relation.from_values(np.where(seen, truth["angle"], np.nan), period=360.0)}
@@ -221,6 +223,7 @@ def test_a_long_name_is_cut_and_its_whole_is_in_the_tooltip():
     assert "the light that comes …<title>the light that comes from the left</title>" in drawn
 
 
+@pytest.mark.thorough
 def test_the_same_input_gives_the_same_bytes(relational, views, truth, tmp_path):
     options = {"X": views.X, "colours": truth, "image_shape": views.image_shape}
     first, second = (report.write(relational, tmp_path / name, **options).read_bytes() for name in ("a", "b"))

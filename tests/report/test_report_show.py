@@ -11,6 +11,7 @@ from chromium import Page, find_chromium
 from sidelight import report
 
 
+@pytest.mark.thorough
 def test_the_frame_holds_the_page_that_write_would_write(model, views, columns, tmp_path):
     options = {"colours": columns, "image_shape": views.image_shape}
     shown = report.show(model, views.X, height=500, **options)

@@ -62,6 +62,7 @@ def scaled(animals):
     return model, (X - center) / scale, table, lambda rows: np.asarray(rows) * scale + center
 
 
+@pytest.mark.thorough
 def test_the_page_is_in_the_units_of_the_table_where_the_model_saw_scaled_numbers(scaled, tmp_path):
     model, X, table, to_data = scaled
     data = written(model, tmp_path, X=X, table=table, to_data=to_data)
@@ -80,6 +81,7 @@ def test_without_the_table_numbers_are_those_of_the_model(scaled, tmp_path):
     assert abs(column(written(model, tmp_path, X=X), "mass")["high"]) < 10
 
 
+@pytest.mark.thorough
 def test_a_pipeline_of_a_mixed_table_shows_the_table_and_the_categories_that_come_back(animals, tmp_path):
     model = make_pipeline(Encoder(), TwoWayEmbedding(maps="kernel")).fit(animals)
     path = report.write(model, tmp_path / "r.html", X=animals)
@@ -157,6 +159,7 @@ def test_what_does_not_fit_is_refused(scaled, options, words, tmp_path):
         report.write(model, tmp_path / "r.html", X=X, colours=table[["kind"]], **options)
 
 
+@pytest.mark.thorough
 def test_a_wide_table_stores_its_first_columns_and_says_how_many_more(tmp_path):
     X = np.random.default_rng(0).normal(size=(40, 50))
     data = written(TwoWayEmbedding(maps="kernel").fit(X), tmp_path, X=X)["map"]
@@ -207,6 +210,7 @@ def test_a_report_opens_with_the_column_that_neighbours_tell_best():
     assert score["noise"] < 0.1 < score["half of it"] < 0.6 < score["side"]
 
 
+@pytest.mark.thorough
 def test_labels_and_the_users_choice_come_before_the_rule(scaled, tmp_path):
     model, X, table, _ = scaled
     noise = {"noise": np.random.default_rng(0).choice(["x", "y"], 80), "kind": table["kind"]}
@@ -220,6 +224,7 @@ def test_equal_places_have_neighbours_other_than_themselves():
     assert colour_score(same, np.zeros((40, 2))) < 0.3
 
 
+@pytest.mark.thorough
 def test_ten_thousand_rows_of_fifteen_columns_weigh_less_than_a_photograph(tmp_path):
     rng = np.random.default_rng(0)
     model = TwoWayEmbedding(maps="kernel").fit(rng.normal(size=(60, 12)))
@@ -281,6 +286,7 @@ def test_hover_search_and_keys_say_which_row_it_is(scaled, tmp_path):
         assert page.complaints() == []
 
 
+@pytest.mark.thorough
 def test_a_chain_is_taken_as_a_pipeline_is(animals, tmp_path):
     model = make_pipeline(Encoder(), TwoWayEmbedding(maps="kernel")).fit(animals)
     first = report.write(model, tmp_path / "a.html", X=animals)

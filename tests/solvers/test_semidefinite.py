@@ -72,6 +72,7 @@ def test_trace_is_within_one_per_cent_of_a_generic_solver_and_the_bound_above_it
     assert found.certificate.slack >= -1e-2
 
 
+@pytest.mark.thorough
 def test_soft_equalities_reach_what_a_generic_solver_does():
     X = swiss_roll(30, random_state=1).X
     pairs, bounds = near_pairs(X, 4)

@@ -47,6 +47,7 @@ def test_draws_have_the_variance_of_the_data_where_means_have_less():
         np.testing.assert_array_equal(table_drawn[~gone], G[~gone])
 
 
+@pytest.mark.thorough
 def test_drawn_categories_have_their_probabilities():
     frame = mixed(400)
     model = Imputer("gaussian").fit(frame)

@@ -246,6 +246,7 @@ def test_a_model_file_of_before_with_its_scaling_in_notes_still_works(tmp_path):
     run("report", tmp_path / "old.sidelight", tmp_path / "wine.csv", "--out", tmp_path / "r.html")
 
 
+@pytest.mark.thorough
 def test_marks_of_missing_entries_are_missing_in_every_role(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))

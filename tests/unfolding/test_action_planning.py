@@ -89,6 +89,7 @@ def slow_distances(model):
     return found
 
 
+@pytest.mark.thorough
 def test_every_plan_leads_to_its_goal_and_is_as_short_as_the_world_allows(letter):
     shortest = slow_distances(letter)
     for start in (0, 11, 18, 27):

@@ -115,6 +115,7 @@ def test_a_walk_on_a_grid_is_a_plane_and_all_its_steps_are_predicted():
     assert share_right(model, places, unknown_steps(places, actions)) == 1.0
 
 
+@pytest.mark.thorough
 def test_noise_is_averaged_over_rows_that_are_one_place():
     X, places, actions = grid_walk(5, 4, 120)
     noisy = X + np.random.default_rng(1).normal(scale=0.02, size=X.shape)
@@ -125,6 +126,7 @@ def test_noise_is_averaged_over_rows_that_are_one_place():
     assert len(ActionRespectingEmbedding(merge=0).fit(noisy[:20], actions=actions[:19]).place_rows_) == 20
 
 
+@pytest.mark.thorough
 def test_without_actions_it_is_the_plain_program_with_the_same_neighbours(line):
     squares = row_squares(line.X[:25])
     near = np.abs(np.arange(25)[:, None] - np.arange(25)) <= 2

@@ -117,6 +117,7 @@ def test_noisy_walks_that_share_no_place_are_embedded_apart_under_one_translatio
     np.testing.assert_allclose(np.diff(model.latent_[:41], axis=0), np.diff(model.latent_[41:], axis=0), atol=1e-9)
 
 
+@pytest.mark.thorough
 def test_walls_do_not_fold_places_and_are_believed_where_they_were_met_twice():
     X, places, actions = grid(3, 80, noise=0.02, seed=2, walls=True)
     model = ActionRespectingEmbedding().fit(X, actions=actions)

@@ -67,6 +67,7 @@ def test_a_flat_sheet_comes_back_exact_where_all_are_neighbours(equality):
     assert model.explained_[:2].sum() > 1 - 1e-4
 
 
+@pytest.mark.thorough
 def test_equalities_that_are_rigid_are_softened_and_it_is_said(roll):
     model = SemidefiniteEmbedding(n_neighbors=4, equality=True, gap=0.1).fit(roll.X[:50])
     assert model.certificate_["softened"]

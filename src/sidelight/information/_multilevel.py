@@ -43,7 +43,8 @@ ATTRACTION = 5.0
 """Neighbours attract each other with weight 1 + ATTRACTION * λ; the bound itself has weight 1."""
 _COARSEST = 3000  # merged rows at most, a fifth of it at least: few enough to be annealed, enough to show the shape
 _ANNEALED = (4.0, 2.0, 1.5, 1.0)  # annealing stages of the coarsest level: factors of the attraction
-_ANNEALED_FINER = (2.0, 1.0)  # of the others: trustworthiness 0.976 -> 0.981 (10,000 digits), decision 0042
+_ANNEALED_FINER = (2.0, 1.0)  # of the others, decision 0042
+_LOOSE = 10.0  # times the tolerance for stages that only loosen a level: a few iterations bring rows back
 _HELD = 0.01  # damping: this share of a row's attraction at distance 0 is added to its curvature
 _STRAYS, _ROOM = 1e-3, 1.5  # for ``_box``: share of rows left outside at each side, and the factor a level may grow
 _COARSE_TOL, _FINEST_TOL = (
@@ -235,6 +236,8 @@ class _Levels:
         """The function that minimises an objective of a level: (objective, start, most iterations, done before)."""
         level, ancestor = self.hierarchy.levels[depth], self.ancestors[depth]
         tolerance = (_FINEST_TOL if level.n == len(ancestor) else _COARSE_TOL) * self.annealing.tol
+        if factor > 1.0 and depth < self.first:
+            tolerance *= _LOOSE
 
         def minimised(objective: InformationBound, Z: Array, max_iter: int, before: int) -> Result:
             return minimise(
