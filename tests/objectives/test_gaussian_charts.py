@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from sidelight.objectives.gaussian_charts import Gaussians, covariance_of, gaussian_charts, shared_covariance
-from sidelight.objectives.linear_gaussian import unpacked
 from sidelight.objectives.mixtures import MixtureParameters
+from sidelight.objectives.upper_triangles import unpacked
 
 D, K = 5, 3
 

@@ -12,6 +12,7 @@ from ._actions import SequenceColumns
 from ._adapt_command import adapt
 from ._columns import ColumnRoles
 from ._corrected_command import corrected
+from ._demo_command import demo
 from ._explain_command import explain
 from ._given import parse_periods
 from ._impute_command import impute
@@ -385,17 +386,4 @@ def compare(
         run(talk, request, names)
 
 
-@app.command()
-def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("sidelight-demo"),
-    views: Annotated[int, typer.Option("--views", min=4, help="Views of each object.")] = 72,
-    settings: options.Settings = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    debug: options.Debug = False,
-) -> None:
-    """Embed pictures of turning objects, given the object and given the angle; write reports and pictures."""
-    from ._demo import demo as run
-
-    with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
-        run(talk, out, n_views=views, settings=parse_settings(settings or ()))
+app.command()(demo)

@@ -57,29 +57,21 @@ def posed_problem(
     on for maps to look at (decision 0026), unless the data have no more dimensions than the map. With numbers in
     ``given`` it is not: its kernel of these is coarser.
     """
-    posed = _posed(training, hints, kernel, settings, request, latent)
-    if not _islands(posed.problem, training, kernel, request, latent[1]):
-        return posed
+    q = latent[1]
+
+    def posed(kernel: KernelSettings, profile: str) -> Posed:
+        problem, dimension = problem_of_rows(training, hints, kernel, settings, (profile, q)), None
+        if kernel.multilevel and request.latent_kernel == "auto":
+            dimension = data_dimension(problem.points, problem.kernel, precomputed=kernel.precomputed)
+            profile = "gaussian" if gaussian_kernel_suffices(dimension, q) else profile
+        return Posed(problem, kernel, profile, dimension)
+
+    first = posed(kernel, latent[0])
+    if not _islands(first.problem, training, kernel, request, q):
+        return first
     profile = "student" if request.latent_kernel == "auto" else latent[0]
-    other = _posed(training, hints, replace(kernel, multilevel=True), settings, request, (profile, latent[1]))
-    return posed if other.dimension is not None and other.latent_kernel == "gaussian" else other
-
-
-def _posed(
-    training: TrainingRows,
-    hints: Array | None,
-    kernel: KernelSettings,
-    settings: GivenSettings,
-    request: SolverRequest,
-    latent: Latent,
-) -> Posed:
-    """The problem for one solver, with the latent kernel that the dimension of the data asks for."""
-    problem, (profile, q) = problem_of_rows(training, hints, kernel, settings, latent), latent
-    dimension = None
-    if kernel.multilevel and request.latent_kernel == "auto":
-        dimension = data_dimension(problem.points, problem.kernel, precomputed=kernel.precomputed)
-        profile = "gaussian" if gaussian_kernel_suffices(dimension, q) else profile
-    return Posed(problem, kernel, profile, dimension)
+    other = posed(replace(kernel, multilevel=True), profile)
+    return first if other.dimension is not None and other.latent_kernel == "gaussian" else other
 
 
 def _islands(problem: Problem, training: TrainingRows, kernel: KernelSettings, request: SolverRequest, q: int) -> bool:

@@ -30,8 +30,9 @@ from sidelight.base.types import Array
 from sidelight.rows import Sums, summed
 
 from .gaussian import ConditionalPart, Gaussian, conditional_parts
-from .linear_gaussian import LinearGaussian, unpacked
+from .linear_gaussian import LinearGaussian
 from .mixtures import MixtureParameters, Planes, joint_log_density, normalised
+from .upper_triangles import unpacked
 
 __all__ = ["MOST_COLUMNS", "Gaussians", "covariance_of", "gaussian_charts", "gaussian_joint", "shared_covariance"]
 

@@ -22,7 +22,6 @@ If W is uncertain (``objectives.relevance``), w_j ~ N(w̄_j, S_j), the S_j are a
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -31,6 +30,8 @@ import numpy as np
 from sidelight.base.tiles import spans
 from sidelight.base.types import Array
 from sidelight.rows import Sums, summed
+
+from .upper_triangles import column_products, unpacked, upper_triangle
 
 __all__ = [
     "Expected",
@@ -52,8 +53,6 @@ __all__ = [
     "tile_statistics",
     "tiles",
     "turned",
-    "unpacked",
-    "upper_triangle",
     "whitening",
 ]
 
@@ -61,8 +60,6 @@ __all__ = [
 _NUMBERS = 3_000_000  # most numbers in the second moments of one tile of rows
 _LOG_2PI = float(np.log(2 * np.pi))
 _PRODUCTS = 60_000_000  # d q² above which products of the columns of W are not kept: half a GB
-_GATHERED = 8  # latent dimensions up to which one gather of columns takes less time than a loop over them
-_KEPT = 64  # places in triangles of matrices up to this size are kept: finding them takes as long as small E steps
 
 
 @dataclass(frozen=True)
@@ -292,7 +289,7 @@ def _entry_variance(model: LinearGaussian, part: Expected) -> Array:
     if _one_by_one(model, len(part.inverse)):
         own = np.stack([((model.W @ inverse) * model.W).sum(axis=1) for inverse in part.inverse])
     else:
-        own = part.inverse[:, rows, columns] @ (twice * _column_products(model.W)).T
+        own = part.inverse[:, rows, columns] @ (twice * column_products(model.W)).T
     if model.spread is not None:
         own += part.inverse[:, rows, columns] @ (twice * model.spread).T
     variance = model.noise * (1.0 + own)[part.tile.which]
@@ -307,7 +304,7 @@ def _normal_matrices(model: LinearGaussian, seen: Array) -> Array:
     if _one_by_one(model, len(seen)):
         M = np.stack([(model.W * own[:, None]).T @ model.W for own in seen])
     else:
-        M = unpacked(seen @ _column_products(model.W), q)
+        M = unpacked(seen @ column_products(model.W), q)
     return M if model.spread is None else M + unpacked(seen @ model.spread, q)
 
 
@@ -315,19 +312,6 @@ def _one_by_one(model: LinearGaussian, n_patterns: int) -> bool:
     """Whether products with W of each pattern take less time than with the products of all columns of W."""
     d, q = model.W.shape
     return n_patterns == 1 or d * q * q > _PRODUCTS
-
-
-def _column_products(W: Array) -> Array:
-    """Products ``w_ja w_jb``, a ≤ b, of the columns of W (d, q), shape (d, q (q + 1) / 2)."""
-    d, q = W.shape
-    if q <= _GATHERED:
-        rows, columns = upper_triangle(q)
-        return np.asarray(W[:, rows] * W[:, columns])
-    columns, products, start = np.ascontiguousarray(W.T), np.empty((q * (q + 1) // 2, d)), 0
-    for a in range(q):
-        np.multiply(columns[a], columns[a:], out=products[start : start + q - a])
-        start += q - a
-    return products.T
 
 
 def _steps(model: LinearGaussian, X: Array, mask: Array | None = None) -> Iterator[Expected]:
@@ -376,35 +360,6 @@ def turned(model: LinearGaussian, T: Array) -> LinearGaussian:
     S = T.T @ unpacked(model.spread, q) @ T
     rows, columns = upper_triangle(q)
     return LinearGaussian(model.mean, model.W @ T, model.noise, S[:, rows, columns])
-
-
-def unpacked(upper: Array, size: int) -> Array:
-    """Symmetric matrices (k, size, size) from their upper triangles (k, size (size + 1) / 2)."""
-    places = _kept(size)[2] if size <= _KEPT else _places(size)
-    return np.take(upper, places, axis=1).reshape(len(upper), size, size)
-
-
-def upper_triangle(size: int) -> tuple[Array, Array]:
-    """Rows and columns of the upper triangle of a matrix (size, size), as ``np.triu_indices``; not to be changed."""
-    return _kept(size)[:2] if size <= _KEPT else np.triu_indices(size)
-
-
-def _places(size: int) -> Array:
-    """Where each entry of a symmetric matrix (size, size) stands in its upper triangle."""
-    place = np.zeros((size, size), dtype=np.intp)
-    rows, columns = np.triu_indices(size)
-    place[rows, columns] = place[columns, rows] = np.arange(len(rows))
-    return place.reshape(-1)
-
-
-@functools.lru_cache(maxsize=_KEPT)
-def _kept(size: int) -> tuple[Array, Array, Array]:
-    """Rows and columns of the upper triangle, and :func:`_places`."""
-    rows, columns = np.triu_indices(size)
-    found = (rows, columns, _places(size))
-    for part in found:
-        part.setflags(write=False)
-    return found
 
 
 def diagonal(values: Array) -> Array:

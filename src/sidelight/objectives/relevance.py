@@ -40,7 +40,8 @@ from scipy.special import gammaln
 from sidelight.base.types import Array
 from sidelight.rows import Sums
 
-from .linear_gaussian import LinearGaussian, least_squares, quadratic, unpacked, upper_triangle, whitening
+from .linear_gaussian import LinearGaussian, least_squares, quadratic, whitening
+from .upper_triangles import unpacked, upper_triangle
 
 __all__ = [
     "Relevant",
