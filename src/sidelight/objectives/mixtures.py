@@ -27,6 +27,7 @@ from sidelight.rows import Sums, summed
 
 from . import linear_gaussian
 from .linear_gaussian import Expected, LinearGaussian
+from .upper_triangles import unpacked
 
 __all__ = ["MixtureParameters", "Planes", "joint_log_density", "kept_dimensions", "normalised", "supported_dimension"]
 
@@ -311,7 +312,7 @@ def _of_chart(sums: Sums, s: int) -> Sums:
 def _of_moments(sums: Sums, s: int, chart: LinearGaussian) -> Sums:
     """``linear_gaussian.statistics`` of complete rows from their moments, as E[z] is linear in x."""
     n, x, (d, q) = sums["n"][s], sums["x"][s], chart.W.shape
-    C = linear_gaussian.unpacked(sums["xx"][s][None], d)[0]
+    C = unpacked(sums["xx"][s][None], d)[0]
     C += n * np.outer(chart.mean, chart.mean) - np.outer(x, chart.mean) - np.outer(chart.mean, x)
     inverse = np.linalg.inv(chart.W.T @ chart.W + chart.noise * np.eye(q))
     b = np.column_stack([C @ chart.W @ inverse, x - n * chart.mean])
