@@ -31,6 +31,7 @@ import numpy.typing as npt
 from sidelight.base.tiles import run_tiles, spans
 from sidelight.neighbours.distances import bounded, padded_product
 from sidelight.neighbours.landmarks import spread_rows
+from sidelight.neighbours.prepared_rows import PreparedRows
 from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest, squares_to_listed
 
 from .kernel_map import KernelMap
@@ -97,7 +98,9 @@ class InterpolatingMap:
         if isinstance(weights, AdaptiveWeights):
             return self._on_lists(weights, Q, n_jobs)
         if isinstance(weights, FixedWeights):
-            return self.mean(Q, n_jobs) + self.correction(*nearest_anchors(weights.inputs, Q, n_jobs))
+            return self.mean(Q, n_jobs) + self.correction(
+                *nearest_anchors(weights.inputs, Q, n_jobs, None if is_many(weights.inputs) else weights.prepared)
+            )
         near = weights.near(Q)
         mean = list_weighted_mean(weights.weigh_squares(near.distance**2), self.mean.outputs, near.index)
         return mean + self.correction(*_anchors(near.index, near.distance))
@@ -112,10 +115,11 @@ class InterpolatingMap:
             else:
                 anchors, distance, share = _anchors(*first_few(candidates, D2))
             out = share[:, :1] * list_weighted_mean(weights.weigh_squares(D2), V, candidates)
-            for k in range(1, share.shape[1]):
-                at = np.flatnonzero(share[:, k])
-                if at.size:
-                    out[at] += share[at, k, None] * weights.average_from(Q[at], anchors[at, k], V)
+            number, at = np.nonzero(share[:, 1:].T)  # one pass for all further rows: a call costs as much as many rows
+            if at.size:
+                further = share[at, number + 1, None] * weights.average_from(Q[at], anchors[at, number + 1], V)
+                for k in range(share.shape[1] - 1):  # in this order, each query at most once
+                    out[at[number == k]] += further[number == k]
             return np.asarray(out + self.correction(anchors, distance, share))
 
         if is_many(weights.inputs):
@@ -125,7 +129,7 @@ class InterpolatingMap:
 
         def one(rows: slice) -> Array:
             part = bounded(Q[rows])
-            return answer(part, nearest(weights.inputs, part, k=min(_ANCHORS + 1, len(V)), n_jobs=1).index)
+            return answer(part, weights.nearest_of_few(part, _ANCHORS + 1, n_jobs=1).index)
 
         wide = max(weights.lists.shape[1] * max(V.shape[1], weights.inputs.shape[1]), len(weights.inputs))
         tile = max(1, min(512, _BUDGET // max(wide, 1)))
@@ -225,12 +229,14 @@ def first_few(candidates: Array, D2: Array) -> tuple[Array, Array]:
     return np.take_along_axis(candidates, chosen, axis=1), distance
 
 
-def nearest_anchors(inputs: Array, Q: Array, n_jobs: int | None = None) -> tuple[Array, Array, Array]:
+def nearest_anchors(
+    inputs: Array, Q: Array, n_jobs: int | None = None, prepared: PreparedRows | None = None
+) -> tuple[Array, Array, Array]:
     """The rows of ``inputs`` (n, d) nearest to each query (m, K), their distances and their shares α (m, K)."""
     if is_many(inputs):
         near = row_search(inputs).nearest(Q, _ANCHORS + 1, n_jobs)
     else:
-        near = nearest(inputs, bounded(Q), k=min(_ANCHORS + 1, len(inputs)), n_jobs=n_jobs)
+        near = nearest(inputs, bounded(Q), k=min(_ANCHORS + 1, len(inputs)), n_jobs=n_jobs, prepared=prepared)
     return _anchors(near.index, near.distance)
 
 

@@ -33,6 +33,7 @@ from sidelight.kernels.bandwidths import perplexity_rows, quick_rows
 from sidelight.kernels.profiles import profile
 from sidelight.kernels.side_kernel import SideKernel
 from sidelight.neighbours.distances import bounded, padded_product, squared_distances
+from sidelight.neighbours.prepared_rows import PreparedRows, kept_rows
 from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest, squares_to_listed
 from sidelight.neighbours.sparse_distances import SparseDistances, nearest_known
 
@@ -78,6 +79,11 @@ class FixedWeights(Searched):
     def search(self) -> RowSearch:
         """Nearest-neighbour index of the inputs."""
         return row_search(self.inputs)
+
+    @cached_property
+    def prepared(self) -> PreparedRows | None:
+        """The inputs as the exact search needs them, for few rows."""
+        return kept_rows(self.inputs)
 
     def near(self, Q: Array, n_jobs: int | None = None) -> Array:
         """The nearest rows (m, k) of each query, which get weights if there are many rows."""
@@ -163,11 +169,20 @@ class AdaptiveWeights(Searched):
         """Nearest-neighbour index of the inputs."""
         return row_search(self.inputs)
 
+    @cached_property
+    def prepared(self) -> PreparedRows | None:
+        """The inputs as the exact search needs them, for few rows."""
+        return kept_rows(self.inputs)
+
     def near(self, Q: Array, n_jobs: int | None = None) -> Array:
         """The nearest training row (m, 1) of each query; approximate if there are many rows."""
         if is_many(self.inputs):
             return self.search.anchors(Q, n_jobs)[:, None]
-        return nearest(self.inputs, bounded(Q), k=1, n_jobs=n_jobs).index
+        return self.nearest_of_few(bounded(Q), 1, n_jobs).index
+
+    def nearest_of_few(self, Q: Array, k: int, n_jobs: int | None = None) -> Neighbours:
+        """The ``k`` nearest training rows (m, k) of each query, exactly; for few training rows."""
+        return nearest(self.inputs, Q, k=min(k, len(self.inputs)), n_jobs=n_jobs, prepared=self.prepared)
 
     def listed(self, Q: Array, anchor: Array) -> tuple[Array, Array]:
         """Rows with weight for each query, and their weights (m, k + 1), given its nearest row ``anchor`` (m, 1)."""

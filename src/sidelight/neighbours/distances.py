@@ -16,10 +16,10 @@ from sidelight.base.types import Array, Slice
 __all__ = ["PairDistances", "bounded", "padded_product", "squared_distances"]
 
 
-def squared_distances(Q: Array, A: Array) -> Array:
+def squared_distances(Q: Array, A: Array, squares: Array | None = None) -> Array:
     """``|q_i - a_j|²`` (m, n): from differences in up to eight dimensions, else by a product of padded rows.
 
-    The padding makes a row's result independent of the other rows, bit by bit.
+    The padding makes a row's result independent of the other rows, bit by bit. ``squares`` (n,): ``|a_j|²``, if known.
     """
     Q = bounded(Q)
     if A.shape[1] <= 8:
@@ -28,7 +28,9 @@ def squared_distances(Q: Array, A: Array) -> Array:
             difference = Q[:, k, None] - A[None, :, k]
             R += difference * difference
         return R
-    R = np.einsum("ij,ij->i", Q, Q)[:, None] + np.einsum("ij,ij->i", A, A) - 2 * padded_product(Q, A.T)
+    if squares is None:
+        squares = np.einsum("ij,ij->i", A, A)
+    R = np.einsum("ij,ij->i", Q, Q)[:, None] + squares - 2 * padded_product(Q, A.T)
     return np.asarray(np.maximum(R, 0.0, out=R))
 
 
