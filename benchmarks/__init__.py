@@ -22,6 +22,7 @@ BENCHMARKS = (
     "there_and_back",
     "interpolation",
     "maps",
+    "transform",
     "defaults",
     "untuned",
     "informed",

@@ -99,7 +99,7 @@ class FixedWeights(Searched):
             return _average_nearby(self, Q, V, n_jobs)
 
         def one(rows: slice) -> Array:
-            return padded_product(self.matrix(Q[rows]), V)
+            return padded_product(self.matrix(Q[rows]), V, V.dtype)  # outputs in float32 are not copied for one row
 
         tile = max(8, _BUDGET // max(len(self.inputs), 1))
         return np.concatenate(run_tiles(one, spans(len(Q), tile), n_jobs))

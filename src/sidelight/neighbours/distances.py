@@ -9,6 +9,7 @@ product; each function below says how it deals with this.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from sidelight.base.tiles import tile_buffer
 from sidelight.base.types import Array, Slice
@@ -39,9 +40,12 @@ def bounded(Q: Array) -> Array:
     return Q if Q.dtype == np.float32 else np.clip(Q, -1e120, 1e120)  # which float32 does not reach
 
 
-def padded_product(Q: Array, V: Array) -> Array:
-    """``Q @ V`` with rows padded to a multiple of 8, so that the bits of a row do not depend on the other rows."""
-    padded = np.zeros((-(-len(Q) // 8) * 8, Q.shape[1]))
+def padded_product(Q: Array, V: Array, dtype: npt.DTypeLike = np.float64) -> Array:
+    """``Q @ V`` with rows padded to a multiple of 8, so that the bits of a row do not depend on the other rows.
+
+    ``dtype`` of the product; one that is not that of ``V`` copies all of ``V`` first.
+    """
+    padded = np.zeros((-(-len(Q) // 8) * 8, Q.shape[1]), dtype=dtype)
     padded[: len(Q)] = Q
     product: Array = (padded @ V)[: len(Q)]
     return product
