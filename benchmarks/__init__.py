@@ -49,6 +49,7 @@ BENCHMARKS = (
     "overlap",
     "many_rows",
     "streaming",
+    "living",
     "large_maps",
     "relational",
     "gated",

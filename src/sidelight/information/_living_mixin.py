@@ -144,7 +144,8 @@ class LivingMixin(RowChecks):
         regions[joined.region > 0] = joined.region[joined.region > 0] + int(regions.max(initial=0))
         record = self._versioned("extend", len(checked), total)
         record |= {"novel": int(flagged.sum()), "regions": int(joined.region.max(initial=0)), "resolution": 1 / scale}
-        record["moved"] = float(np.sqrt(np.square(embedding[:n] - before).sum(axis=1)).max())
+        held = ~free[:n]
+        record["moved"] = float(np.sqrt(np.square(embedding[:n][held] - before[held]).sum(axis=1)).max(initial=0.0))
         drift = drift_of(
             int(record["version"]), (present.points, points), (before, embedding[n:]), flagged, false_alarm
         )

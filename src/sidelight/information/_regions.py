@@ -2,10 +2,12 @@
 
 A new row belongs to a kind of its own if most of the weight of its neighbours is on other new rows, more than midway
 between what chance gives (their share m / N of all rows) and all of it. Linked rows of this sort are a group, and a
-group of at least ``least`` rows has a region if the density flags more of them as novel than its false alarms explain:
-with a false-alarm rate a, c flagged of s rows, and X binomial with s trials of probability a,
+group of at least ``least`` rows has a region if the density flags far more of them as novel than its false alarms
+explain: with a false-alarm rate a, c flagged of s rows, and X binomial with s trials of probability a,
 
-    P(X ≥ c) < ``_CHANCE``
+    P(X ≥ c) < ``_CHANCE``    and    c ≥ ``_TIMES`` a s
+
+(Of pictures of a digit that was not in the fit a quarter is flagged at a = 0.01, 8,000 others: decision 0043.)
 
 The region is the nearest free disc to where the rows would be placed otherwise, large enough for as many rows as the
 map has on such an area, and their leading principal components are their starts in it.
@@ -23,7 +25,8 @@ from sidelight.base.types import Array, SparseMatrix
 
 __all__ = ["own_regions", "region_starts"]
 
-_CHANCE = 1e-3  # so many false alarms together happen less often than this
+_CHANCE = 1e-6  # so many false alarms together happen less often than this
+_TIMES = 10.0  # the false-alarm rate; with fewer, the edge of a known kind would count as a new one
 _NEAR = 10  # neighbours on the map by which its density is measured
 _GAP = 3.0  # distances of that neighbour, and widths of the latent kernel, between a region and all other rows
 _SAMPLED = 2000  # rows of the map by which it is measured
@@ -54,7 +57,9 @@ def own_regions(K: SparseMatrix, new: Array, flagged: Array, false_alarm: float,
     _, group = connected_components(csr_array(K[apart][:, apart]), directed=False)
     number = 0
     for members in (apart[group == g] for g in np.flatnonzero(np.bincount(group) >= least)):
-        if binom.sf(int(flagged[members].sum()) - 1, len(members), false_alarm) < _CHANCE:
+        count, size = int(flagged[members].sum()), len(members)
+        enough = count >= min(_TIMES * false_alarm, 0.5) * size
+        if enough and binom.sf(count - 1, size, false_alarm) < _CHANCE:
             number += 1
             region[members] = number
     return region

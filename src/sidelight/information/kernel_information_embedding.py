@@ -178,10 +178,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         How rows change with ``given``; ``change_.kept`` is the share of a residual that ``counterfactual`` keeps.
     adapted_ : list of str
         What :meth:`adapt` did, a sentence for each category.
-    filled_ : array of shape (n, d)
-        X with its missing entries filled (not with ``missing="refuse"``).
-    filled_variance_ : array of shape (n, d)
-        Variance of the filled entries, 0 where an entry was observed (likewise).
+    filled_, filled_variance_ : arrays of shape (n, d)
+        X with its missing entries filled, and their variance, 0 where observed (not with ``missing="refuse"``).
+    versions_, drift_, novel_, region_
+        Set by :meth:`extend` and :meth:`forget`: changes of the map, drift, rows flagged as novel (n,), regions (n,).
 
     References
     ----------
