@@ -1,9 +1,9 @@
 """A map that lives: ten days of 5,000 digits, each joining the map of the days before, beside one fit to all of them.
 
-Digits are MNIST in 50 principal components. Day 1 is a fit, the other nine are ``extend``, with the rows of earlier days
-fixed to the bit (and once with a penalty of 1 on their motions). In a second run there is no 5 before day 5. Measured on
-the map of all days: accuracy of the label by the 10 nearest other rows on the map, and trustworthiness (10 neighbours,
-on a sample of rows). Seconds are processor time of one thread. Each run is written to disk when it is done
+Digits are MNIST in 50 principal components. Day 1 is a fit, the other nine are ``extend``, with the rows of earlier
+days fixed to the bit (and once with a penalty of 1 on their motions). In a second run there is no 5 before day 5.
+Measured on the map of all days: accuracy of the label by the 10 nearest other rows on the map, and trustworthiness (10
+neighbours, on a sample of rows). Seconds are processor time of one thread. Each run is written to disk when it is done
 (``benchmarks/results/living_runs.json``), and runs that are there are not run again.
 """
 
@@ -90,9 +90,6 @@ def lived(X: Any, y: Any, day: int, hold: float | None) -> dict[str, Any]:
         seconds.append(time.process_time() - began)
         print(f"    day {number + 1}: {seconds[-1]:.1f} s {model.versions_[-1]}", flush=True)
     changes = model.versions_[1:]
-    np.save(
-        RESULTS / f"living_{'move' if hold else 'late' if (y[:day] != LABEL).all() else 'all'}.npy", model.embedding_
-    )
     return measured(model, X, y) | {
         "day": day,
         "seconds": seconds,
