@@ -88,7 +88,7 @@ def region_starts(points: Array, places: Array, map_places: Array) -> Array:
     centre, reach = np.median(places, axis=0), 0.0
     while True:
         tried = centre + reach * directions
-        clear = tree.query(tried)[0]
+        clear = np.asarray(tree.query(tried)[0])
         if clear.max() >= needed:
             break
         reach += 0.5 * radius + 1.0
