@@ -236,3 +236,17 @@ def test_a_region_starts_in_free_space(q):
 
 def test_the_resolution_grows_by_powers_of_two():
     assert [resolution_of(n, 1000, 1) for n in (500, 1000, 1999, 2900)] == [1.0, 1.0, 2.0, 4.0]
+
+
+@pytest.mark.thorough
+def test_tables_are_matched_by_name_and_single_precision_stays(recwarn):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(blobs(180)[0].astype(np.float32), columns=list("abcdef"))
+    living = model().fit(table[:120])
+    before = living.embedding_.copy()
+    living.extend(table[120:])
+    assert living.embedding_.dtype == np.float32
+    assert living.embedding_[:120].tobytes() == before.tobytes()
+    assert not [warned for warned in recwarn if "feature names" in str(warned.message)]
+    with pytest.raises(ValueError, match="feature names"):
+        living.extend(table[["b", "a", "c", "d", "e", "f"]])

@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from sidelight.base.types import Array
 from sidelight.kernels.profiles import profile
@@ -171,6 +172,7 @@ def join_rows(rows: LivingRows, frame: Frame, placed: Placed, settings: LivingSe
     if problem.refinement is not None:
         problem = with_refined_effect(problem, problem.refinement, rows.places)
     K = problem.kernel.matrix
+    assert isinstance(K, csr_array)  # of the multilevel solver
     region = own_regions(K, placed.free, placed.flagged, placed.false_alarm, placed.least)
     start = np.array(rows.places)
     for number in range(1, int(region.max(initial=0)) + 1):

@@ -20,7 +20,7 @@ from sidelight.base.types import Array, NamedValues
 from sidelight.base.validation import check_integer, check_number
 from sidelight.maps.frames import Frame
 from sidelight.maps.two_way_mixin import has_data_space
-from sidelight.neighbours.sparse_distances import dense_points
+from sidelight.neighbours.sparse_distances import Points, dense_points
 from sidelight.side.given import EncodedGiven
 
 from ._drift import drift_of
@@ -124,7 +124,7 @@ class LivingMixin(RowChecks):
         known = self._known_of_all(given, len(checked))
         total = n + len(checked)
         check_cost(self, self.estimate_cost(total, checked.shape[1], given=known is not None), total)
-        flagged = self.is_novel(checked, false_alarm=false_alarm)
+        flagged = self.is_novel(X, false_alarm=false_alarm)
         points, settings = np.asarray(self.frame_.points(checked)), self._living_settings()
         factor = resolution_of(total, self._fitted_rows(), self.n_components) * self.latent_frame_.scale
         rows = without_effect(points, known, self.effect_)
@@ -194,7 +194,8 @@ class LivingMixin(RowChecks):
     @abstractmethod
     def _given_settings(self) -> GivenSettings: ...
 
-    def _livable(self, X: object) -> object:
+    def _livable(self, X: object) -> Points:
+        """Validated rows (m, d) of a model that can be extended."""
         check_is_fitted(self)
         self._refuse_unlivable()
         return self._checked(X)
