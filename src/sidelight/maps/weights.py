@@ -140,14 +140,19 @@ class FixedWeights(Searched):
 
         All on the nearest row (of positive factor, if there is one) if every weight vanishes.
         """
-        of = profile(self.kernel)
-        if of is STUDENT and factor is None:  # its tails hardly ever vanish: no logarithms, a third of the time
-            W = of.value(R / self.bandwidth)
-            total = W.sum(axis=1, keepdims=True)
-            if total.min(initial=1.0) > _LEAST:
-                W /= total
-                return W
-        logs = of.log_value(R / self.bandwidth)
+        if profile(self.kernel) is not STUDENT or factor is not None:
+            return self._weights_by_logarithms(R, factor)
+        W = STUDENT.value(R / self.bandwidth)  # its tails hardly ever vanish: no logarithms, a third of the time
+        total = W.sum(axis=1, keepdims=True)
+        faint = total[:, 0] <= _LEAST
+        total[faint] = 1.0
+        W /= total
+        if faint.any():  # row by row: a far query changes no bit of another one's weights
+            W[faint] = self._weights_by_logarithms(R[faint])
+        return W
+
+    def _weights_by_logarithms(self, R: Array, factor: Array | None = None) -> Array:
+        logs = profile(self.kernel).log_value(R / self.bandwidth)
         if factor is not None:
             logs = logs + factor
             apart = np.where(np.isfinite(factor), R, np.inf)
