@@ -2,9 +2,9 @@
 
 A third of the rows is new; columns are standardised by the training rows. Levels 0.5, 0.8, 0.9 and 0.95. Each set is
 drawn and fitted again until it is decided whether 0.9 ± 0.02 is met (``interval_draws``), at most 40 times or for 30
-processor seconds. A run that was interrupted goes on where it was: its draws are in ``results/intervals_draws.json``,
-which a whole run removes. ``SIDELIGHT_INTERVALS="place;predict"`` measures the kinds that begin so, alone, and
-``SIDELIGHT_INTERVALS_CHOOSING=1`` the sets that choices were made on, too.
+processor seconds (``SIDELIGHT_INTERVALS_SECONDS``). A run that was interrupted goes on where it was: its draws are in
+``results/intervals_draws.json``, which a whole run removes. ``SIDELIGHT_INTERVALS="place;predict"`` measures the kinds
+that begin so, alone, and ``SIDELIGHT_INTERVALS_CHOOSING=1`` the sets that choices were made on, too.
 
 ===============================  ====================================================================================
 inverse, ...                     a new row, placed by ``transform``, in ``inverse_transform_interval`` of its place
