@@ -10,7 +10,7 @@ that begin so, alone, and ``SIDELIGHT_INTERVALS_CHOOSING=1`` the sets that choic
 inverse, ...                     a new row, placed by ``transform``, in ``inverse_transform_interval`` of its place
 place                            the place of a row in a map of all rows, in ``transform_interval`` of the maps of two
                                  thirds of them (``TwoWayEmbedding().fit(X, embedding=Z)``)
-impute, ...                      entries of new rows, up to row 1,000 of the set; a fifth of all entries is missing at random
+impute, ...                      entries of new rows (up to row 1,000 of a set); a fifth of all is missing at random
 predict, ...                     the second half of the columns from the first half
 counterfactual, ...              two made groups, one shifted by a random vector, and noise of 0.3 standard deviations.
                                  A row of the group: new rows, asked for their own group, which the model is not told.
