@@ -48,6 +48,7 @@ BENCHMARKS = (
     "overlap",
     "many_rows",
     "streaming",
+    "cluster",
     "large_maps",
     "relational",
     "gated",

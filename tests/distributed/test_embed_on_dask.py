@@ -15,10 +15,12 @@ import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 
 from sidelight import KernelInformationEmbedding, embed_rows  # noqa: E402
+from sidelight.base.random import random_seed  # noqa: E402
 from sidelight.datasets import s_curve  # noqa: E402
 from sidelight.distributed import DaskRows  # noqa: E402
 from sidelight.distributed._row_batches import cuts  # noqa: E402
 from sidelight.distributed._sent import Sent  # noqa: E402
+from sidelight.information import _sampled_fit  # noqa: E402
 
 X = np.asarray(s_curve(500, random_state=0).X)
 BATCH = 64
@@ -236,3 +238,15 @@ def test_a_spilled_partition_costs_time_and_no_bit(fitted, plain_places):
         found = placed(DaskRows(rows), fitted)
     assert max(spilled.values()) > 0
     assert found.tobytes() == plain_places
+
+
+def test_fit_takes_a_sample_and_says_so(monkeypatch):
+    monkeypatch.setattr(_sampled_fit, "_SAMPLE", 80)
+    rows = DaskRows(da.from_array(X, chunks=(140, 3)))
+    with pytest.warns(UserWarning, match=r"X=500 rows is fitted by a sample of 80 rows, of which embedding_ is"):
+        model = small().fit(rows)
+    sample = rows.sampled(80, random_seed(0))
+    assert model.embedding_.tobytes() == small().fit(sample.X).embedding_.tobytes()
+    np.testing.assert_array_equal(sample.X, X[sample.numbers])
+    with pytest.raises(TypeError, match=r"X=DaskRows is not in memory.*Use sidelight\.embed_rows"):
+        small().fit_transform(rows)

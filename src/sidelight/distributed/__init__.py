@@ -6,7 +6,8 @@
 
 Every step of a fit is one graph: a statistic of each partition, added pair by pair in fixed order. What crosses the
 network is the parameters of the model and these sums, never rows. Placing sends the fitted sample to each worker once,
-and gets the places back.
+and gets the places back. ``transform``, ``inverse_transform``, ``score_samples`` and ``score`` of this module are lazy:
+a Dask array or data frame in, the same out.
 """
 
 from sidelight.base.messages import require_extra
@@ -14,5 +15,6 @@ from sidelight.base.messages import require_extra
 require_extra("dask", "sidelight.distributed", "scale")
 
 from ._dask_rows import DaskRows  # noqa: E402  (a missing Dask gets a sentence first)
+from ._lazy import inverse_transform, score, score_samples, transform  # noqa: E402
 
-__all__ = ["DaskRows"]
+__all__ = ["DaskRows", "inverse_transform", "score", "score_samples", "transform"]

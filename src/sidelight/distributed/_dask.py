@@ -8,3 +8,5 @@ from typing import Any
 __all__ = ["dask"]
 
 dask: Any = importlib.import_module("dask")
+for _part in ("array", "base"):
+    importlib.import_module(f"dask.{_part}")

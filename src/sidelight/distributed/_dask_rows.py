@@ -14,6 +14,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread, spans
 from sidelight.rows import BLOCK, Rows, Sample, Statistic, Sums, joined, known_rows, sampled_numbers, summed, taken
 
+from ._columns import column_names, is_names
 from ._dask import dask
 from ._in_order import in_order
 from ._row_batches import Form, row_batches
@@ -112,7 +113,7 @@ class DaskRows(Rows):
             Names are columns of the data frame, which then are no columns of the rows. A Dask array or data frame
             has the partitions of the source. What is in memory has n rows, and is sent to the workers in pieces.
         """
-        names = _column_names(self._source, given)
+        names = _given_names(self._source, given)
         if names is None:
             informed = copy.copy(self)
             informed.given = _aligned(self._source, given) if hasattr(given, "to_delayed") else given
@@ -170,22 +171,17 @@ def _lengths(source: Any, parts: Sequence[Any]) -> list[int]:
     return [int(n) for n in dask.compute(*(dask.delayed(len)(part) for part in parts))]
 
 
-def _column_names(source: Any, given: Any) -> list[Any] | None:
+def _given_names(source: Any, given: Any) -> list[str] | None:
     """The columns that ``given`` names; None if it is data."""
-    columns = list(getattr(source, "columns", ()))
-    if isinstance(given, str):
-        names = [given]
-    elif isinstance(given, list | tuple) and given and all(isinstance(name, str) for name in given):
-        names = list(given)
-    else:
-        return None
-    unknown = [name for name in names if name not in columns]
-    if unknown:
-        seen = f"column {unknown[0]!r}"
-        rule = f"is not among the columns of the data frame ({', '.join(map(repr, columns))})" if columns else (
+    names = column_names(source, given)
+    if names is None and is_names(given) and (isinstance(given, str) or known_rows(given) != len(source)):
+        columns = [repr(name) for name in getattr(source, "columns", ())]
+        unknown = given if isinstance(given, str) else next(name for name in given if repr(name) not in columns)
+        rule = f"is not among the columns of the data frame ({', '.join(columns)})" if columns else (
             "is a name, and the columns of a Dask array have none"
         )  # fmt: skip
-        raise ValueError(error_message("DaskRows", "given", seen, rule, "Give names of columns, or the values"))
+        remedy = "Give names of columns, or the values"
+        raise ValueError(error_message("DaskRows", "given", f"column {unknown!r}", rule, remedy))
     return names
 
 

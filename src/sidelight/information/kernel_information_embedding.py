@@ -38,6 +38,7 @@ from ._posed import posed_problem
 from ._power_limit import check_limit
 from ._representation import described
 from ._row_checks import RowChecks
+from ._sampled_fit import refuse_rows, rows_in_memory
 from ._settings import GivenSettings, KernelSettings, LatentSettings, check_learned, check_missing
 from ._solve import solve
 from ._solver_choice import (
@@ -178,10 +179,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         How rows change with ``given``; ``change_.kept`` is the share of a residual that ``counterfactual`` keeps.
     adapted_ : list of str
         What :meth:`adapt` did, a sentence for each category.
-    filled_ : array of shape (n, d)
-        X with its missing entries filled (not with ``missing="refuse"``).
-    filled_variance_ : array of shape (n, d)
-        Variance of the filled entries, 0 where an entry was observed (likewise).
+    filled_, filled_variance_ : arrays of shape (n, d)
+        X with its missing entries filled, and their variance, 0 where observed (not with ``missing="refuse"``).
 
     References
     ----------
@@ -267,7 +266,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
 
         Parameters
         ----------
-        X : array or sparse array of shape (n, d)
+        X : array or sparse array of shape (n, d), or DaskRows, of which a sample of 50,000 rows is fitted
             Sparse rows are reduced to 50 principal coordinates; maps begin and end in the d columns. For precomputed
             distances (n, n): a sparse array holds those to the nearest rows, as ``kneighbors_graph`` of scikit-learn
             returns them: pairs that are not stored are farther, a stored zero is a duplicate.
@@ -290,6 +289,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         """
         del y
         self._check_parameters(given is not None)
+        X, given = rows_in_memory(type(self).__name__, X, given, self.random_state)
         checked = self._projected_rows(self._training_rows(X, trajectory), given, same)
         X, n = checked.X, len(checked.X)
         warn_of_old_name(type(self).__name__, self.solver)
@@ -313,9 +313,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         )  # fmt: skip
         problem, kernel, latent_kernel = posed.problem, posed.kernel, posed.latent_kernel
         latent = self._latent_settings(latent_kernel)
-        start = None
-        if not isinstance(self.init, str):
-            start = checked_start(self, self.init, (n, self.n_components))[fitted]
+        start = None if isinstance(self.init, str) else checked_start(self, self.init, (n, self.n_components))[fitted]
         is_sheet = problem.kernel.is_unfolded and start is None and self.init == "mds" and self.n_components > 1
         annealing = self._annealing().from_a_sheet() if is_sheet else self._annealing()
         solution = solve(problem, start, latent, kernel, annealing, self._progress)
@@ -349,6 +347,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         self, X: object, y: object = None, *, given: object = None, same: object = None, trajectory: object = None
     ) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
+        refuse_rows(type(self).__name__, X)
         return np.asarray(self.fit(X, y, given=given, same=same, trajectory=trajectory).embedding_)
 
     def estimate_cost(self, n: int, d: int, *, given: bool = False) -> Cost:
