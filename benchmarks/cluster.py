@@ -7,11 +7,15 @@ them, so that no disk is measured.
 bytes       of the places with 1, 2 and 4 workers, other partitions, a killed worker, and without Dask
 rows/s      by the clock, and by the processor time of the workers (which other work on the machine does not lengthen)
 memory      peak resident memory of a worker (``VmHWM``), and before the work
-network     what workers sent to each other and to this process, and the model that each of them got
+network     what workers sent to each other and to this process (the model, ends of partitions, places)
+
+``python -m benchmarks.cluster --rows N --sample M --many K`` measures other sizes (K = 0: no large run). Every
+number is printed when it is there.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import tempfile
@@ -22,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Report
+from benchmarks.harness import RESULTS, Report, table
 from benchmarks.streaming import COLUMNS, made_rows
 from sidelight import KernelInformationEmbedding, embed_rows
 
@@ -32,18 +36,22 @@ _BLOCK = 100_000  # rows that are made from one seed
 
 
 def run(*, quick: bool) -> Report:
+    return measured(60_000, 2_000, 0) if quick else measured(400_000, 50_000, 10_000_000)
+
+
+def measured(n: int, sample: int, many: int) -> Report:
+    """Measure n rows by a sample of so many, then ``many`` rows on two workers."""
     report = Report()
-    sample, n = (2_000, 100_000) if quick else (50_000, 400_000)
     began = time.process_time()
     model = KernelInformationEmbedding(2, solver="multilevel", random_state=0).fit(rows_between(0, sample))
     report.note(f"fit of {sample:,} rows here, processor time", time.process_time() - began, unit="s")
     expected = embed_rows(rows_between(0, n), model=model).tobytes()
     for workers in (1, 2, 4):
-        _race(report, model, n, workers, expected)
-    _race(report, model, n, 2, expected, partition=37_777)
-    _race(report, model, n, 2, expected, killed=True)
-    if not quick:
-        _many(report, model, int(os.environ.get("CLUSTER_ROWS", "10_000_000")))
+        _race(report, model, n, workers, expected, partition=n // 8)
+    _race(report, model, n, 2, expected, partition=n // 8, killed=True)
+    _race(report, model, n, 2, expected, partition=n // 13)
+    if many:
+        _many(report, model, many)
     return report
 
 
@@ -71,13 +79,12 @@ def source(n: int, partition: int, marker: str = "") -> Any:
 
 
 def _race(
-    report: Report, model: Any, n: int, workers: int, expected: bytes, *, partition: int = 50_000, killed: bool = False
+    report: Report, model: Any, n: int, workers: int, expected: bytes, *, partition: int, killed: bool = False
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         marker = str(Path(folder) / "killed") if killed else ""
         found, told = on_cluster(workers, lambda: placed(source(n, partition, marker), model))
-        how = f"{n:,} rows, {workers} workers" + (", one killed" if killed else "")
-        how += f", partitions of {partition:,}" if partition != 50_000 else ""
+        how = f"{n:,} rows in partitions of {partition:,}, {workers} workers" + (", one killed" if killed else "")
         if killed:
             assert Path(marker).exists()
     _note(report, how, n, told)
@@ -92,7 +99,7 @@ def _many(report: Report, model: Any, n: int) -> None:
         start = n // 2 // 20_000 * 20_000  # a batch
         here = embed_rows(rows_between(start, start + 20_000), model=model)
         same = found[start : start + 20_000].tobytes() == here.tobytes()
-    how = f"{n:,} rows, 2 workers, partitions of 100,000"
+    how = f"{n:,} rows in partitions of 100,000, 2 workers"
     _note(report, how, n, told)
     report.at_least(f"{how}: same bytes as without Dask, of 20,000 rows (1: yes)", float(same), 1)
 
@@ -139,8 +146,25 @@ def _used(dask_worker: Any) -> dict[str, float]:
 
 def _note(report: Report, how: str, n: int, told: dict[str, float]) -> None:
     report.details[how] = told
+    print(f"  {how}: {told}", flush=True)
     report.note(f"{how}: by the clock", n / told["seconds"], unit="rows/s")
     if "killed" not in how:  # what the dead one did is not counted
         report.note(f"{how}: by processor time of the workers", n / told["processor"], unit="rows/s")
     report.note(f"{how}: peak memory of a worker (idle {told['idle']:.0f})", told["peak"], unit="MiB")
     report.note(f"{how}: sent by workers, bytes a row", told["sent"] / n)
+
+
+def main() -> None:
+    """Measure the sizes that the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=TITLE)
+    parser.add_argument("--rows", type=int, default=400_000)
+    parser.add_argument("--sample", type=int, default=50_000)
+    parser.add_argument("--many", type=int, default=10_000_000)
+    chosen = parser.parse_args()
+    report = measured(chosen.rows, chosen.sample, chosen.many)
+    print(table(report))
+    print(f"  written to {report.write(RESULTS / 'cluster.json', name='cluster', **vars(chosen))}")
+
+
+if __name__ == "__main__":
+    main()
