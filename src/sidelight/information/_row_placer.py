@@ -129,7 +129,7 @@ _NEEDED = (
 
 
 def _lean(model: Untyped) -> Untyped:
-    """A copy of a fitted model with what the placing needs: a third of what would be sent to every worker."""
+    """A copy of a fitted model with what the placing needs: about half of what would be sent to every worker."""
     if isinstance(model, Pipeline):
         return Pipeline([*model.steps[:-1], (model.steps[-1][0], _lean(model[-1]))])
     if Missing.of(model.missing).fills:  # by its other maps
