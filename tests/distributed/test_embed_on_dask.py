@@ -185,7 +185,7 @@ def test_a_model_and_rows_of_which_only_one_has_given_are_refused(fitted, inform
 def cluster(request):
     distributed = pytest.importorskip("distributed", reason="needs the extra scale")
     local = distributed.LocalCluster(
-        n_workers=request.param, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=request.param, threads_per_worker=1, processes=True, dashboard_address=":0"
     )
     with local, distributed.Client(local) as client:
         yield client
@@ -229,7 +229,7 @@ def test_a_spilled_partition_costs_time_and_no_bit(fitted, plain_places):
     limits = {"distributed.worker.memory.target": 1e-6, "distributed.worker.memory.spill": 1e-6}
     with (
         dask.config.set({**limits, "distributed.worker.memory.pause": False}),
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, memory_limit="1GiB", dashboard_address=None) as one,
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, memory_limit="1GiB", dashboard_address=":0") as one,
         distributed.Client(one) as client,
     ):
         rows = client.persist(da.from_array(X, chunks=(40, 3)))

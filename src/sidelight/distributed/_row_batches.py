@@ -100,7 +100,7 @@ def row_batches(
         if cut.first:
             ends.append(placed[0])
         if cut.ends:
-            found.append(place_ends(sent, ends))
+            found.append(place_ends(sent, ends, form))
             ends = []
         if cut.last > cut.first:
             found.append(placed[1])
@@ -112,9 +112,10 @@ def row_batches(
 @dask.delayed(pure=False, nout=3)
 @one_blas_thread
 def place_partition(
-    sent: Sent, part: object, given: object, cut: Cut, size: int, form: Form
+    sent: Sent, part: Any, given: object, cut: Cut, size: int, form: Form
 ) -> tuple[Any, Array | None, Any]:
     """The first rows of a partition, the results of its whole batches, and its last rows; named for the dashboard."""
+    part = part.to_numpy() if hasattr(part, "to_numpy") else np.asarray(part)
     X = form.checked(part)
     if len(X) != cut.n or (given is not None and known_rows(given) != cut.n):
         seen = len(X) if len(X) != cut.n else known_rows(given)
@@ -124,17 +125,18 @@ def place_partition(
         raise ValueError(error_message("DaskRows", name, f"partition of {seen} rows", rule, remedy))
     found = [_applied(sent, X[s], _known(given, s)) for s in _shifted(cut, size)]
     return (
-        _end(X, given, slice(0, cut.first)),
+        _end(part, given, slice(0, cut.first)),
         np.concatenate(found) if found else None,
-        _end(X, given, slice(cut.last, cut.n)),
+        _end(part, given, slice(cut.last, cut.n)),
     )
 
 
 @dask.delayed(pure=False)
 @one_blas_thread
-def place_ends(sent: Sent, ends: list[tuple[Array, Any]]) -> Array:
+def place_ends(sent: Sent, ends: list[tuple[Array, Any]], form: Form) -> Array:
     """The results of a batch that several partitions have rows of."""
-    return _applied(sent, np.concatenate([X for X, _ in ends]), joined([given for _, given in ends]))
+    X = form.checked(np.concatenate([rows for rows, _ in ends]))
+    return _applied(sent, X, joined([given for _, given in ends]))
 
 
 def _applied(sent: Sent, X: Array, given: object) -> Array:
@@ -150,6 +152,6 @@ def _known(given: object, rows: slice) -> Any:
     return None if given is None else taken(given, rows)
 
 
-def _end(X: Array, given: object, rows: slice) -> tuple[Array, Any] | None:
-    """Some rows as a copy, so that they do not keep the whole partition in memory."""
-    return None if rows.start == rows.stop else (X[rows].copy(), _known(given, rows))
+def _end(part: Array, given: object, rows: slice) -> tuple[Array, Any] | None:
+    """Some rows in their own precision, as a copy, so that they do not keep the whole partition in memory."""
+    return None if rows.start == rows.stop else (part[rows].copy(), _known(given, rows))

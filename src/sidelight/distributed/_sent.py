@@ -32,6 +32,10 @@ class Sent:
     def __init__(self, value: object) -> None:
         self.content: bytes = cloudpickle.dumps(value, protocol=_PROTOCOL)
 
+    def __sizeof__(self) -> int:
+        """Size of the bytes, by which Dask judges memory and what a transfer costs."""
+        return object.__sizeof__(self) + len(self.content)
+
     def __getstate__(self) -> dict[str, bytes]:
         return {"content": self.content}
 
