@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -143,9 +145,14 @@ def test_cuts_cover_every_row_once():
 
 
 def test_a_sent_value_arrives_aligned_and_once():
-    sent = Sent(np.arange(5.0))
-    assert sent.value is sent.value
-    assert sent.value.flags.aligned
+    value = np.arange(1000.0)
+    here = Sent(value)
+    assert here.value is value
+    there = pickle.loads(pickle.dumps(here, protocol=5, buffer_callback=[].append))
+    assert there.value is there.value
+    assert there.value.flags.aligned
+    assert there.value.tobytes() == value.tobytes()
+    assert sys.getsizeof(there) > value.nbytes
 
 
 def frame(**columns):

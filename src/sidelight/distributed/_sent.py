@@ -1,4 +1,4 @@
-"""A value that is sent to workers once: pickled here, unpickled once in each process that uses it.
+"""A value that is sent to workers once, as bytes, and unpickled once in each process that uses it.
 
 An array that travels as a buffer of a message may start at any byte there, and arithmetic on such an array can round
 otherwise (NumPy copies it in pieces). Unpickled from a copy of its bytes, it is aligned as here: the same bits
@@ -23,31 +23,37 @@ _PROTOCOL = 4  # the last one that copies arrays
 
 
 class Sent:
-    """A value as bytes.
+    """A value that is pickled when it leaves this process, and unpickled when it is first used in another.
 
     >>> Sent([1, 2]).value
     [1, 2]
     """
 
     def __init__(self, value: object) -> None:
-        self.content: bytes = cloudpickle.dumps(value, protocol=_PROTOCOL)
+        self._value: list[Any] = [value]  # empty in a process that has not used it yet
 
-    def __sizeof__(self) -> int:
-        """Size of the bytes, by which Dask judges memory and what a transfer costs."""
-        return object.__sizeof__(self) + len(self.content)
-
-    def __getstate__(self) -> dict[str, bytes]:
-        return {"content": self.content}
+    @cached_property
+    def content(self) -> bytes:
+        """The value as bytes."""
+        return bytes(cloudpickle.dumps(self._value[0], protocol=_PROTOCOL))
 
     @property
     def value(self) -> Any:
-        """The value, unpickled on first use; threads of a worker share it."""
+        """The value; threads of a worker share it."""
         with _LOCK:
-            return self._unpickled
+            if not self._value:
+                self._value.append(cloudpickle.loads(self.content))
+        return self._value[0]
 
-    @cached_property
-    def _unpickled(self) -> Any:
-        return cloudpickle.loads(self.content)
+    def __sizeof__(self) -> int:
+        """Size of the bytes, by which Dask judges memory and what a transfer costs."""
+        return object.__sizeof__(self) + len(self.__dict__.get("content", b""))
+
+    def __getstate__(self) -> bytes:
+        return self.content
+
+    def __setstate__(self, content: bytes) -> None:
+        self.__dict__.update(content=content, _value=[])
 
 
 def send(value: object) -> Any:
