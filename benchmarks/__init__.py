@@ -50,6 +50,7 @@ BENCHMARKS = (
     "many_rows",
     "streaming",
     "living",
+    "cluster",
     "large_maps",
     "relational",
     "gated",

@@ -32,16 +32,21 @@ _BLOCK = 100_000
 def write_rows(path: Path, n: int) -> None:
     """Rows (n, 20) around curved sheets, one for each group."""
     rows = open_memmap(path, mode="w+", dtype=np.float32, shape=(n, COLUMNS))
+    for start in range(0, n, _BLOCK):
+        m = min(_BLOCK, n - start)
+        rows[start : start + m] = made_rows(start, m)
+    rows.flush()
+
+
+def made_rows(seed: int, m: int) -> Any:
+    """Rows (m, 20) of single numbers, drawn with this seed."""
     turns = np.random.default_rng(99).normal(size=(GROUPS, 4, COLUMNS)) / 4
     centres = np.random.default_rng(98).normal(size=(GROUPS, COLUMNS))
-    for start in range(0, n, _BLOCK):
-        rng = np.random.default_rng(start)
-        m = min(_BLOCK, n - start)
-        group, t = rng.integers(0, GROUPS, size=m), rng.uniform(-1, 1, size=(m, 2))
-        curved = np.column_stack([t, np.sin(2 * t)])
-        noise = 0.05 * rng.normal(size=(m, COLUMNS))
-        rows[start : start + m] = np.einsum("ik,ikd->id", curved, turns[group]) + centres[group] + noise
-    rows.flush()
+    rng = np.random.default_rng(seed)
+    group, t = rng.integers(0, GROUPS, size=m), rng.uniform(-1, 1, size=(m, 2))
+    curved = np.column_stack([t, np.sin(2 * t)])
+    noise = 0.05 * rng.normal(size=(m, COLUMNS))
+    return (np.einsum("ik,ikd->id", curved, turns[group]) + centres[group] + noise).astype(np.float32)
 
 
 def run(*, quick: bool) -> Report:

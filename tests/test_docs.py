@@ -16,8 +16,8 @@ import sidelight
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-MODULES = ("anndata", "evaluate", "explain", "datasets", "gated", "pipeline", "plot", "report")
-EXTRAS = {"anndata": "anndata", "gated": "torch"}
+MODULES = ("anndata", "distributed", "evaluate", "explain", "datasets", "gated", "pipeline", "plot", "report")
+EXTRAS = {"anndata": "anndata", "distributed": "dask", "gated": "torch"}
 PAGES = sorted(
     [*(path for path in DOCS.rglob("*.md") if "_build" not in path.parts), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 )
@@ -59,6 +59,7 @@ def test_public_name_has_an_entry_in_the_api_pages(name):
 def test_api_pages_document_nothing_that_is_gone():
     pytest.importorskip("torch", reason="needs the extra torch")
     pytest.importorskip("anndata", reason="needs the extra anndata")
+    pytest.importorskip("dask", reason="needs the extra scale")
     for name in entries() - {"sidelight"}:
         module, _, last = name.rpartition(".")
         assert hasattr(importlib.import_module(module), last), f"docs/api names {name}, which does not exist"

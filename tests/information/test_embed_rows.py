@@ -188,10 +188,37 @@ def test_a_source_that_cannot_be_embedded_is_refused(name, fitted, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_model_that_needs_given_is_refused():
-    model = small().fit(X[:120], given=np.arange(120) % 2)
+@pytest.fixture(scope="module")
+def informed():
+    return KernelInformationEmbedding(2, solver="multilevel", max_iter=10, random_state=0).fit(
+        X[:120], given=KNOWN[:120]
+    )
+
+
+KNOWN = (np.arange(len(X)) % 3).astype(float)
+KNOWN[7::40] = np.nan
+
+
+@pytest.mark.parametrize("refine", [True, False])
+def test_places_with_given_do_not_depend_on_the_batch(informed, refine):
+    rows, known = X[:300], KNOWN[:300]
+    whole = embed_rows(rows, given=known, model=informed, refine=refine)
+    np.testing.assert_array_equal(embed_rows(rows, given=known, model=informed, refine=refine, batch_size=37), whole)
+    if not refine:
+        np.testing.assert_array_equal(whole, informed.transform(rows, given=known))
+    unknown = np.isnan(known)
+    np.testing.assert_array_equal(whole[unknown], informed.transform(rows[unknown]))
+
+
+def test_given_that_does_not_fit_the_rows_or_the_model_is_refused(fitted, informed):
     with pytest.raises(ValueError, match=r"transform\(X, given"):
-        embed_rows(X, model=model)
+        embed_rows(X, model=informed)
+    with pytest.raises(ValueError, match="was fitted without given"):
+        embed_rows(X, given=KNOWN, model=fitted)
+    with pytest.raises(ValueError, match=r"given=1500 rows does not match the 200 rows"):
+        embed_rows(X[:200], given=KNOWN, model=informed)
+    with pytest.raises(ValueError, match=r"200 entries .* does not match the 1500 rows"):
+        embed_rows(X, given=KNOWN[:200], model=informed)
 
 
 def test_a_place_that_cannot_be_written_is_refused_before_any_work(files, tmp_path):

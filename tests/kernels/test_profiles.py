@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -29,6 +31,13 @@ def test_slope_is_minus_the_derivative_of_the_value(shape):
     step = 1e-6
     numeric = -(shape.value(R + step) - shape.value(R - step)) / (2 * step)
     np.testing.assert_allclose(shape.slope(shape.value(R.copy())), numeric, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", PROFILES.values(), ids=str)
+def test_a_profile_unpickles_as_itself(shape):
+    """Code asks whether a profile ``is`` the Gaussian: a copy would be taken for another."""
+    assert pickle.loads(pickle.dumps(shape)) is shape
+    assert pickle.loads(pickle.dumps(StudentDensity(2))).log_integral(2) == StudentDensity(2).log_integral(2)
 
 
 @pytest.mark.parametrize("shape", [*SMOOTH, DELTA, StudentDensity(3)], ids=str)

@@ -10,7 +10,7 @@ from sidelight.rows import as_rows, drawn, row_keys, sampled_numbers, sampled_ro
 def test_rows_met_on_a_walk_are_those_picked_by_number():
     X = np.random.default_rng(0).normal(size=(5000, 2))
     rows = as_rows(lambda: (X[start : start + 77] for start in range(0, 5000, 77)), owner="Test")
-    found, numbers = sampled_rows(rows, 400, 1)
+    found, numbers = sampled_rows(rows.blocks(), 400, 1)
     np.testing.assert_array_equal(numbers, sampled_numbers(5000, 400, 1))
     np.testing.assert_array_equal(found, X[numbers])
     np.testing.assert_array_equal(numbers, drawn(400, np.arange(5000), row_keys(1, 0, 5000))[0])

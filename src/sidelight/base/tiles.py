@@ -10,8 +10,10 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -23,6 +25,7 @@ __all__ = [
     "TILE",
     "by_block",
     "one_blas_thread",
+    "one_thread",
     "run_tiles",
     "spans",
     "sum_in_order",
@@ -41,6 +44,7 @@ BLOCK = 4096
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 P = ParamSpec("P")
+_ALONE: ContextVar[bool] = ContextVar("_ALONE", default=False)
 
 
 def spans(n: int, size: int = TILE) -> list[slice]:
@@ -54,12 +58,29 @@ def spans(n: int, size: int = TILE) -> list[slice]:
 
 def thread_count(n_jobs: int | None) -> int:
     """Threads to use: ``None`` is every core (the result does not depend on it), negatives count from the end."""
+    if _ALONE.get():
+        return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
     if n_jobs is None:
         return cores
     if n_jobs < 0:
         return max(1, cores + 1 + n_jobs)
     return max(1, n_jobs)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Inside, ``run_tiles`` uses the thread it is called from, whatever ``n_jobs`` is: others run tasks beside it.
+
+    >>> with one_thread():
+    ...     thread_count(8)
+    1
+    """
+    token = _ALONE.set(True)
+    try:
+        yield
+    finally:
+        _ALONE.reset(token)
 
 
 def run_tiles(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = None) -> list[Result]:

@@ -68,6 +68,8 @@ Untyped: TypeAlias = Any
   of them would be narrowed at every line;
 - a matrix that is only multiplied: those of NumPy, SciPy and ``kernels`` have no type in common (``solvers.eigen``);
 - a library that may be missing (finufft);
+- what is known of rows, of which some are taken or parts are joined (``rows``): lists, arrays, tables of two libraries;
+- an estimator of any library, or a Pipeline of them, that ``embed_rows`` fits and calls;
 - the parameter of a generic bound, where Python has no "some type" (``Family[Untyped]``);
 - a member of a union that belongs to a member of another union (the architecture of a Manifield's patch model).
 """

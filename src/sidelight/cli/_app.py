@@ -77,6 +77,7 @@ def embed(
     trajectory: options.TrajectoryColumn = None,
     distances_matrix: options.DistanceMatrix = None,
     batches: options.Batches = False,
+    cluster: options.Cluster = None,
     sample: options.BatchSample = 50_000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")] = 0,
     settings: options.Settings = None,
@@ -134,6 +135,10 @@ def embed(
         )  # fmt: skip
         if distances_matrix is not None:
             embed_distances(talk, request, distances_matrix)
+        elif cluster is not None:
+            from ._cluster import embed_on_cluster
+
+            embed_on_cluster(talk, request, sample, cluster)
         elif batches:
             embed_batches(talk, request, sample)
         else:

@@ -208,8 +208,17 @@ Batches = Annotated[
     bool,
     typer.Option("--batches", help="NPY or Parquet larger than memory: fit a sample, embed all rows in batches."),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="NPY or Parquet (s3://..., gs://... too) on a Dask cluster: its scheduler's address, or local. A sample "
+        "is fitted here, all rows are embedded by the workers.",
+    ),
+]
 BatchSample = Annotated[
-    int, typer.Option("--sample", min=10, help="With --batches: rows that the method is fitted to.")
+    int, typer.Option("--sample", min=10, help="With --batches and --cluster: rows that the method is fitted to.")
 ]
 View = Annotated[
     str,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -16,17 +15,11 @@ from sidelight.base.messages import error_message
 from sidelight.base.progress import RowProgress
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread, spans
-from sidelight.base.types import Array, RandomState
+from sidelight.base.types import Array, RandomState, Untyped
 from sidelight.base.validation import check_integer
-from sidelight.kernels.profiles import profile
-from sidelight.kernels.repulsion import repulsion_table
-from sidelight.maps.new_points import NewPointEmbedder
-from sidelight.maps.weights import PrecomputedWeights
-from sidelight.rows import Rows, as_rows, check_batch, sampled_numbers, sampled_rows, writing_rows
+from sidelight.rows import Rows, Sample, as_rows, check_batch, sampled_numbers, taken, writing_rows
 
-from ._multilevel import ATTRACTION
-from ._solver_choice import current_name
-from .annealing import Annealing
+from ._row_placer import Embedder, last_step, row_placer
 from .kernel_information_embedding import KernelInformationEmbedding
 
 __all__ = ["embed_rows"]
@@ -36,21 +29,12 @@ _OWNER = "embed_rows"
 _MAPPED = 256  # rows that are picked out of a file at one time
 
 
-class Embedder(Protocol):
-    """An estimator that can be fitted and embeds new rows, of this library or of another."""
-
-    def fit(self, X: Array, /) -> object:
-        """Fit the rows ``X`` (n, d)."""
-
-    def transform(self, X: Array, /) -> Array:
-        """Embed rows (m, d) as (m, q)."""
-
-
 @one_blas_thread
 def embed_rows(
     source: object,
     out: str | os.PathLike[str] | None = None,
     *,
+    given: object = None,
     model: Embedder | None = None,
     sample: int = 50_000,
     batch_size: int = 20_000,
@@ -65,13 +49,18 @@ def embed_rows(
 
     Parameters
     ----------
-    source : path, array, memory map, callable, list of batches or Rows
+    source : path, array, memory map, callable, list of batches, DaskRows or other Rows
         The path of a ``.npy`` or Parquet file or of a folder of Parquet files; an array; a function that returns the
         batches (arrays or tables) anew each time it is called. From arrays and ``.npy`` files the sample is read
-        directly, and the rest in one pass; every other source is read in two passes, one of them for the sample.
+        directly, and the rest in one pass; every other source is read in two passes, one of them for the sample. The
+        rows of a :class:`sidelight.distributed.DaskRows` are placed where they are, on the workers.
     out : path of a .npy file, default=None
         File for the embedding, written batch by batch; an existing file is replaced once all rows are embedded. None:
         the embedding is returned as an array, which is then the only thing that grows with the number of rows.
+    given : array of shape (n,) or (n, g), or table, default=None
+        Known variables of all rows, which are factored out of the embedding (for a model that takes ``given``). With
+        ``DaskRows`` also names of columns of its data frame, or a Dask array or data frame of as many rows. Rows with a
+        missing entry are placed by the map that averages over ``given``, and not refined.
     model : estimator or Pipeline, default=None
         The model to fit to the sample, in place; one that is already fitted is used as it is. Any estimator with
         ``fit`` and ``transform`` works. None: ``KernelInformationEmbedding(2, solver="multilevel")``.
@@ -111,25 +100,27 @@ def embed_rows(
     target = _checked_target(source, out)
     seed = random_seed(random_state)
     rows, array = _opened(source)
-    dtype = np.dtype(np.float64) if array is None else np.result_type(array.dtype, np.float32)
+    rows = rows if given is None else rows.with_given(given)
+    dtype = rows.dtype if array is None else np.result_type(array.dtype, np.float32)
     if model is None:
         model = KernelInformationEmbedding(2, solver="multilevel", random_state=seed, verbose=verbose)
     numbers, places = np.empty(0, dtype=np.int64), None
     if not _is_fitted(model):
-        X, numbers = _sampled(source, rows, array, sample, seed)
-        places = getattr(_last(model.fit(X.astype(dtype))), "embedding_", None)
-    place = _placer(model, refine)
+        drawn = _sampled(source, rows, array, sample, seed)
+        _fit(model, drawn.X.astype(dtype), drawn.given)
+        numbers, places = drawn.numbers, getattr(last_step(model), "embedding_", None)
+    _check_given(last_step(model), given)
+    place = row_placer(_OWNER, model, refine, dtype)
     bar = RowProgress(_OWNER, None if array is None else len(array)) if verbose else None
 
     def placed() -> Iterator[Array]:
         start = 0
-        for batch in _batches(rows, batch_size):
-            Z = place(batch.astype(dtype))
+        for Z in rows.mapped(place, batch_size):
             if places is not None:
-                first, last = np.searchsorted(numbers, [start, start + len(batch)])
+                first, last = np.searchsorted(numbers, [start, start + len(Z)])
                 Z[numbers[first:last] - start] = places[first:last]
             yield Z
-            start += len(batch)
+            start += len(Z)
             if bar is not None:
                 bar(start)
 
@@ -164,14 +155,14 @@ def _opened(source: object) -> tuple[Rows, Array | None]:
     return rows, source if isinstance(source, np.ndarray) else None
 
 
-def _sampled(source: object, rows: Rows, array: Array | None, m: int, seed: int) -> tuple[Array, Array]:
-    """Rows of the sample (m, d) and their row numbers (m,).
+def _sampled(source: object, rows: Rows, array: Array | None, m: int, seed: int) -> Sample:
+    """Rows of the sample (m, d) with their row numbers (m,) and what is known of them.
 
     A file is memory-mapped anew for every few rows: pages that were read (with whole neighbourhoods of the rows) count
     as memory of this process for as long as a map is open.
     """
     if array is None:
-        return sampled_rows(rows, m, seed)
+        return rows.sampled(m, seed)
     numbers = sampled_numbers(len(array), m, seed)
     if array is source:
         X = array[numbers]
@@ -179,20 +170,26 @@ def _sampled(source: object, rows: Rows, array: Array | None, m: int, seed: int)
         assert isinstance(source, str | os.PathLike)
         parts = (numbers[part] for part in spans(len(numbers), _MAPPED))
         X = np.concatenate([np.load(source, mmap_mode="r")[some] for some in parts])
-    return check_batch(_OWNER, X, None, missing=False), numbers
+    known = None if rows.given is None else taken(rows.given, numbers)
+    return Sample(check_batch(_OWNER, X, None, missing=False), numbers, known)
 
 
-def _batches(rows: Rows, size: int) -> Iterator[Array]:
-    """Batches of ``size`` rows (the last may be smaller), re-cut from the blocks of the source."""
-    held: list[Array] = []
-    for block in rows.blocks():
-        while sum(map(len, held)) + len(block) >= size:
-            taken = size - sum(map(len, held))
-            yield np.concatenate([*held, block[:taken]])
-            held, block = [], block[taken:]
-        held.append(block)
-    if sum(map(len, held)):
-        yield np.concatenate(held)
+def _fit(model: Untyped, X: Array, given: object) -> None:
+    """Fit the sample; in a Pipeline the last step takes what is known."""
+    name = f"{model.steps[-1][0]}__given" if isinstance(model, Pipeline) else "given"
+    model.fit(X, **({} if given is None else {name: given}))
+
+
+def _check_given(last: object, given: object) -> None:
+    """Refuse a model that was fitted with ``given`` where the rows have none, and the other way round."""
+    known = getattr(last, "given_", None)
+    name = type(last).__name__
+    if known is not None and given is None:
+        rule, remedy = "was fitted with given, which the rows lack", "Pass given=, or use transform(X, given=...)"
+        raise ValueError(error_message(_OWNER, "model", name, rule, remedy))
+    if known is None and given is not None:
+        rule, remedy = "was fitted without given", "Leave given out, or pass a model that is not fitted yet"
+        raise ValueError(error_message(_OWNER, "model", name, rule, remedy))
 
 
 def _is_fitted(model: object) -> bool:
@@ -201,51 +198,6 @@ def _is_fitted(model: object) -> bool:
     except NotFittedError:
         return False
     return True
-
-
-def _last(model: object) -> object:
-    return model[-1] if isinstance(model, Pipeline) else model
-
-
-def _placer(model: Embedder, refine: bool | None) -> Callable[[Array], Array]:
-    """The function that embeds a batch (b, d) as (b, q): the model's ``transform``, refined if wanted and possible."""
-    last = _last(model)
-    if isinstance(last, KernelInformationEmbedding) and last.given_ is not None:
-        rule, remedy = "was fitted with given, which the source does not hold", "Use transform(X, given=...) on batches"
-        raise ValueError(error_message(_OWNER, "model", type(last).__name__, rule, remedy))
-    placing = None if refine is False else _placing(last)
-    if placing is None:
-        if refine:
-            rule = "is no multilevel kernel information embedding of at most three dimensions"
-            raise ValueError(error_message(_OWNER, "model", type(last).__name__, rule, "Use refine=None"))
-        return lambda X: np.array(model.transform(X))
-
-    assert isinstance(last, KernelInformationEmbedding)  # no other model has a placing
-
-    def place(X: Array) -> Array:
-        inside = last._checked(model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X)
-        Z = last.latent_frame_.outside(placing(last.frame_.points(inside), last.n_jobs))
-        return np.asarray(Z.astype(X.dtype, copy=False))
-
-    return place
-
-
-def _placing(model: object) -> NewPointEmbedder | None:
-    """The refinement of a model's embedding of new rows; None if the model does not support it."""
-    if not isinstance(model, KernelInformationEmbedding):
-        return None
-    if model.metric == "precomputed" or current_name(model.solver_) != "multilevel":
-        return None
-    latent, Z = profile(model.latent_kernel_), model.backward_.outputs
-    table = repulsion_table(Z, latent, model.n_jobs)
-    if table is None:
-        return None
-    weights = model.backward_.weights
-    assert not isinstance(weights, PrecomputedWeights)
-    inputs = weights.inputs
-    k = max(2, min(len(inputs), round(model.perplexity)))
-    attraction = 1.0 + ATTRACTION * Annealing.of(model.regularization).regularization
-    return NewPointEmbedder(inputs, Z, table, latent, k, model.perplexity_, attraction)
 
 
 def _written(parts: Iterator[Array], target: Path) -> Array:

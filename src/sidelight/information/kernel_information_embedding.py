@@ -38,6 +38,7 @@ from ._multilevel import multilevel_cost
 from ._posed import posed_problem
 from ._power_limit import check_limit
 from ._representation import described
+from ._sampled_fit import refuse_rows, rows_in_memory
 from ._settings import GivenSettings, KernelSettings, LatentSettings, check_learned, check_missing
 from ._solve import solve
 from ._solver_choice import (
@@ -267,7 +268,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
 
         Parameters
         ----------
-        X : array or sparse array of shape (n, d)
+        X : array or sparse array of shape (n, d), or DaskRows, of which a sample of 50,000 rows is fitted
             Sparse rows are reduced to 50 principal coordinates; maps begin and end in the d columns. For precomputed
             distances (n, n): a sparse array holds those to the nearest rows, as ``kneighbors_graph`` of scikit-learn
             returns them: pairs that are not stored are farther, a stored zero is a duplicate.
@@ -290,6 +291,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         """
         del y
         self._check_parameters(given is not None)
+        X, given = rows_in_memory(type(self).__name__, X, given, self.random_state)
         checked = self._projected_rows(self._training_rows(X, trajectory), given, same)
         X, n = checked.X, len(checked.X)
         warn_of_old_name(type(self).__name__, self.solver)
@@ -303,19 +305,16 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         frame = Frame.of(X, self.metric, lean=True)
         settings = self._given_settings()
         read = read_given(type(self).__name__, given, same, n, settings)
-        known = read.known
+        known, columns = read.known, None if read.known is None else read.columns
         fitted = np.arange(n) if known is None else np.flatnonzero(known.complete)
         variance = self._kernel_variance(checked.filled, frame.scale)
-        columns = None if known is None else read.columns
         training = TrainingRows(X, frame.points(X), frame, fitted, columns, known, variance)
         posed = posed_problem(
             training, read.hints, self._kernel_settings(solver), settings, request, (latent_kernel, self.n_components)
         )  # fmt: skip
         problem, kernel, latent_kernel = posed.problem, posed.kernel, posed.latent_kernel
         latent = self._latent_settings(latent_kernel)
-        start = None
-        if not isinstance(self.init, str):
-            start = checked_start(self, self.init, (n, self.n_components))[fitted]
+        start = None if isinstance(self.init, str) else checked_start(self, self.init, (n, self.n_components))[fitted]
         is_sheet = problem.kernel.is_unfolded and start is None and self.init == "mds" and self.n_components > 1
         annealing = self._annealing().from_a_sheet() if is_sheet else self._annealing()
         solution = solve(problem, start, latent, kernel, annealing, self._progress)
@@ -349,6 +348,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         self, X: object, y: object = None, *, given: object = None, same: object = None, trajectory: object = None
     ) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
+        refuse_rows(type(self).__name__, X)
         return np.asarray(self.fit(X, y, given=given, same=same, trajectory=trajectory).embedding_)
 
     def estimate_cost(self, n: int, d: int, *, given: bool = False) -> Cost:

@@ -22,6 +22,7 @@ visit the pairs unless ``kernels.gauss_transform`` has its Fourier transform; th
 from __future__ import annotations
 
 import abc
+from typing import SupportsIndex
 
 import numpy as np
 from scipy.special import gammaln
@@ -46,6 +47,12 @@ class Profile(abc.ABC):
     """A kernel as a function of the squared, bandwidth-scaled distance."""
 
     name: str
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[object, ...]:
+        """Unpickle the profiles of ``PROFILES`` as themselves: code asks whether a profile ``is`` one of them."""
+        if PROFILES.get(self.name) is self:
+            return profile, (self.name,)
+        return super().__reduce_ex__(protocol)
 
     @abc.abstractmethod
     def value(self, R: Array) -> Array:

@@ -5,8 +5,9 @@ against :class:`Rows`, and so fit in memory, in batches and on a cluster.
 """
 
 from ._array import ArrayRows
-from ._base import BLOCK, Rows, Statistic, Sums, drawn, row_keys, summed
+from ._base import BLOCK, Rows, Sample, Statistic, Sums, drawn, row_keys, summed
 from ._batches import BatchRows, as_rows, check_batch
+from ._known import joined, known_rows, taken
 from ._sampled import sampled_numbers, sampled_rows
 from ._sink import writing_rows
 from ._sparse import SparseRows
@@ -16,15 +17,19 @@ __all__ = [
     "ArrayRows",
     "BatchRows",
     "Rows",
+    "Sample",
     "SparseRows",
     "Statistic",
     "Sums",
     "as_rows",
     "check_batch",
     "drawn",
+    "joined",
+    "known_rows",
     "row_keys",
     "sampled_numbers",
     "sampled_rows",
     "summed",
+    "taken",
     "writing_rows",
 ]

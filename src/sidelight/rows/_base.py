@@ -1,4 +1,4 @@
-r"""The interface of a data set for models that need only sums over rows, and a sample for initialisation.
+r"""The interface of a data set for models that need only sums over rows, a sample, and rows in batches.
 
     total(f) = Σ_b f(X_b),      X_1, X_2, ... the blocks, in their order
 
@@ -8,27 +8,56 @@ so that the result does not depend on threads or workers.
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
-from sidelight.base.types import Array
+from sidelight.base.messages import error_message
+from sidelight.base.types import Array, DType
 
-__all__ = ["BLOCK", "Rows", "Statistic", "Sums", "drawn", "row_keys", "summed"]
+from ._keys import BLOCK, drawn, row_keys
+from ._known import known_rows, taken
+from ._sampled import sampled_rows
+
+__all__ = ["BLOCK", "Rows", "Sample", "Statistic", "Sums", "drawn", "row_keys", "summed"]
 
 
 Sums = dict[str, Array]
 Statistic = Callable[[Array], Sums]
+BatchFunction = Callable[[Array, object], Array]
+"""``function(X, given)``: m rows of results of a batch (m, d) and what is known of its rows (None: nothing)."""
 
-BLOCK = 8192
-"""Rows of a block: large enough for matrix products, small enough for a core's cache at twenty columns."""
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows that were drawn without replacement, in row order.
+
+    Parameters
+    ----------
+    X : array of shape (m, d)
+    numbers : array of shape (m,)
+        Their row numbers.
+    given : list, array, table or None
+        What is known of them.
+    """
+
+    X: Array
+    numbers: Array
+    given: object
 
 
 class Rows(ABC):
     """A data set (n, d) that can be read more than once; ``n_features`` is d."""
 
     n_features: int
+    dtype: DType = np.dtype(np.float64)
+    """The precision of what is computed from the rows, which are read as float64."""
+    given: object = None
+    """What is known of the rows (``with_given``)."""
 
     @abstractmethod
     def blocks(self) -> Iterator[Array]:
@@ -50,22 +79,43 @@ class Rows(ABC):
             start += len(block)
         return kept
 
+    def with_given(self, given: object) -> Self:
+        """The same rows with what is known of them: a list, array or table of n rows in memory."""
+        informed = copy.copy(self)
+        informed.given = given
+        return informed
 
-def row_keys(seed: int, start: int, n: int) -> Array:
-    """Random numbers (n,) of rows ``start``, ``start + 1``, ..., independent of how the rows are cut into blocks.
+    def sampled(self, m: int, seed: int) -> Sample:
+        """At most m rows with their numbers and what is known of them: the rows of ``sample``, in one pass."""
+        X, numbers = sampled_rows(self.blocks(), m, seed)
+        return Sample(X, numbers, None if self.given is None else taken(self.given, numbers))
 
-    >>> bool((row_keys(0, 0, 5)[2:] == row_keys(0, 2, 3)).all())
-    True
-    """
-    return np.random.Generator(np.random.PCG64(seed).advance(start)).random(n)
+    def batches(self, size: int) -> Iterator[Array]:
+        """Iterate over batches of ``size`` rows (the last may be smaller), re-cut from the blocks."""
+        held: list[Array] = []
+        for block in self.blocks():
+            while sum(map(len, held)) + len(block) >= size:
+                part = size - sum(map(len, held))
+                yield np.concatenate([*held, block[:part]])
+                held, block = [], block[part:]
+            held.append(block)
+        if sum(map(len, held)):
+            yield np.concatenate(held)
 
+    def mapped(self, function: BatchFunction, size: int) -> Iterator[Array]:
+        """Iterate over the results of ``function`` of all rows, in row order.
 
-def drawn(m: int, rows: Array, keys: Array) -> tuple[Array, Array]:
-    """The m rows with the smallest keys, in row order, and these keys."""
-    if len(keys) <= m:
-        return rows, keys
-    chosen = np.sort(np.argpartition(keys, m)[:m])
-    return rows[chosen], keys[chosen]
+        It is called with rows ``size * k`` to ``size * (k + 1)`` by row number, whatever the blocks are, so that
+        results do not depend on them bit by bit.
+        """
+        start = 0
+        for X in self.batches(size):
+            stop = start + len(X)
+            yield function(X, None if self.given is None else taken(self.given, slice(start, stop)))
+            start = stop
+        if self.given is not None and known_rows(self.given) != start:
+            rule = f"does not match the {start} rows of the source"
+            raise ValueError(error_message(self, "given", f"{known_rows(self.given)} rows", rule, "Give one per row"))
 
 
 def summed(parts: Iterable[Sums]) -> Sums:

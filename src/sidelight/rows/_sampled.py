@@ -6,12 +6,14 @@ rows are read from a file by number or met in one pass over all of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from sidelight.base.tiles import spans
 from sidelight.base.types import Array
 
-from ._base import BLOCK, Rows, row_keys
+from ._keys import BLOCK, row_keys
 
 __all__ = ["sampled_numbers", "sampled_rows"]
 
@@ -58,10 +60,10 @@ def sampled_numbers(n: int, m: int, seed: int) -> Array:
     return smallest.found()[0]
 
 
-def sampled_rows(rows: Rows, m: int, seed: int) -> tuple[Array, Array]:
+def sampled_rows(blocks: Iterable[Array], m: int, seed: int) -> tuple[Array, Array]:
     """At most m rows and their numbers, in one pass: those of ``sampled_numbers``, without knowing n in advance."""
     smallest, start = _Smallest(m), 0
-    for block in rows.blocks():
+    for block in blocks:
         smallest.meet(row_keys(seed, start, len(block)), np.arange(start, start + len(block)), block)
         start += len(block)
     numbers, found = smallest.found()

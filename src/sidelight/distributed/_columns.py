@@ -1,0 +1,23 @@
+"""Names of columns of a Dask data frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["column_names", "is_names"]
+
+
+def is_names(given: object) -> bool:
+    """Whether ``given`` is a name or a list of names."""
+    return isinstance(given, str) or (
+        isinstance(given, list | tuple) and bool(given) and all(isinstance(name, str) for name in given)
+    )
+
+
+def column_names(source: Any, given: Any) -> list[str] | None:
+    """The columns of a data frame that ``given`` names; None if one of them is no column: then it is a value."""
+    columns = list(getattr(source, "columns", ()))
+    if not is_names(given):
+        return None
+    names = [given] if isinstance(given, str) else list(given)
+    return names if all(name in columns for name in names) else None
