@@ -22,7 +22,7 @@ it are left out (one is always measured). ``python -m benchmarks cells`` has 90 
 set. One set at a time; ``--keep`` writes every number at once, and leaves out what is in the file:
 
     python -m benchmarks.cells kang nested_b [--orders 1] [--minutes 10] [--no-totals] [--no-removals] [--scvi 1]
-        [--ten] [--keep docs/files/cells.json]
+        [--ten] [--only "ours, 2-D"] [--keep docs/files/cells.json]
 
 scVI takes two to ten minutes of processor time for each set and order, so that the number of its row orders is its own.
 """
@@ -102,15 +102,17 @@ def embedded(name: str, cells: Cells, seed: int) -> dict[str, Array]:
     return {name: by_rival(name, other, seed)[back]}
 
 
-def measure_totals(cells: Cells, orders: int, deadline: Deadline, records: Records, *, scvi: int) -> None:
+def measure_totals(
+    cells: Cells, orders: int, deadline: Deadline, records: Records, *, scvi: int, only: Sequence[str] = ()
+) -> None:
     """Add totals of every method, and its mixing of batches within types, for each row order that has none yet.
 
-    ``scvi`` is the number of row orders of scVI.
+    ``scvi`` is the number of row orders of scVI; ``only`` names the methods that are measured, all if none.
     """
     for seed in deadline.orders(orders, f"{cells.name}, totals"):
         made: dict[str, Array] = {}
         for name in (*OURS, *rival_names(cells, seed, scvi=seed < scvi)):
-            if records.total(cells.name, name, seed) is not None:
+            if records.total(cells.name, name, seed) is not None or (only and name not in only):
                 continue
             began = time.process_time()
             if name not in made:
@@ -192,7 +194,9 @@ def hold_removals(report: Report, name: str, found: list[dict[str, Any]]) -> Non
 def hold_totals(report: Report, totals: dict[str, dict[str, list[float]]]) -> None:
     """Hold our totals against the best rival of each set, and the mean over sets against each rival's."""
     mean = {n: np.mean([np.mean(t[n]) for t in totals.values() if n in t]) for t in totals.values() for n in t}
-    best = max(OURS, key=lambda n: mean[n])
+    if not (answers := [n for n in OURS if all(n in t for t in totals.values())]):
+        return
+    best = max(answers, key=lambda n: mean[n])
     report.details["our best answer by its mean total"] = best
     for rival in (n for n in mean if n not in OURS):
         sets = [t for t in totals.values() if rival in t]
@@ -222,6 +226,7 @@ def measured(
     with_removals: bool = True,
     scvi: int = 0,
     ten: bool = False,
+    only: Sequence[str] = (),
     records: Records | None = None,
     keep: Callable[[Report], object] = lambda report: None,
 ) -> Report:
@@ -232,7 +237,7 @@ def measured(
         share = whole.left / (len(names) - number)
         if with_totals:
             deadline = Deadline(share / 2 if with_removals else share)
-            measure_totals(cells, orders, deadline, records, scvi=scvi)
+            measure_totals(cells, orders, deadline, records, scvi=scvi, only=only)
             totals[name] = {m: [one["Total"] for one in by.values()] for m, by in records.totals(name).items()}
             parts.details |= {"totals": totals, f"{name}, all numbers": records.totals(name)}
         if with_removals:
@@ -268,13 +273,14 @@ def main(arguments: list[str] | None = None) -> int:
         "--keep", type=Path, help="JSON file that each number goes to, and that a later run goes on from"
     )
     parser.add_argument("--scvi", type=int, default=0, help="row orders of scVI, which takes minutes for each (0)")
+    parser.add_argument("--only", nargs="+", default=[], metavar="METHOD", help='totals of these methods: "ours, 2-D"')
     parser.add_argument("--ten", action="store_true", help="removals also in ten dimensions")
     chosen = parser.parse_args(arguments)
     if unknown := set(chosen.names) - set(known):  # ``choices`` would refuse no names at all
         parser.error(f"unknown: {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
     report = measured(
         chosen.names or tuple(REPORTING), chosen.orders, chosen.minutes, with_totals=not chosen.no_totals,
-        with_removals=not chosen.no_removals, scvi=chosen.scvi, ten=chosen.ten,
+        with_removals=not chosen.no_removals, scvi=chosen.scvi, ten=chosen.ten, only=chosen.only,
         records=Records.of(chosen.keep),
     )  # fmt: skip
     print(table(report))
