@@ -9,6 +9,7 @@ total    of scib-metrics: 0.6 · conservation of types + 0.4 · correction of ba
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from typing import Any
 
@@ -79,6 +80,7 @@ def scib_totals(X: Array, batch: Array, label: Array, embeddings: Mapping[str, A
         n_jobs=1,
         progress_bar=False,
     )
+    gc.freeze()  # it collects garbage after each metric, which takes longer than most metrics if it looks at all of JAX
     judge.prepare(neighbor_computer=_exact)
     judge.benchmark()
     found = judge.get_results(min_max_scale=False)

@@ -21,8 +21,10 @@ Every step is printed when it ends; before the first total, scib-metrics compile
 it are left out (one is always measured). ``python -m benchmarks cells`` has 90 minutes, and writes its JSON after every
 set. One set at a time; ``--keep`` writes every number at once, and leaves out what is in the file:
 
-    python -m benchmarks.cells kang nested_b [--orders 1] [--minutes 10] [--no-totals] [--no-removals] [--scvi]
-        [--keep docs/files/cells.json]
+    python -m benchmarks.cells kang nested_b [--orders 1] [--minutes 10] [--no-totals] [--no-removals] [--scvi 1]
+        [--ten] [--only "ours, 2-D"] [--keep docs/files/cells.json]
+
+scVI takes two to ten minutes of processor time for each set and order, so that the number of its row orders is its own.
 """
 
 from __future__ import annotations
@@ -100,12 +102,17 @@ def embedded(name: str, cells: Cells, seed: int) -> dict[str, Array]:
     return {name: by_rival(name, other, seed)[back]}
 
 
-def measure_totals(cells: Cells, orders: int, deadline: Deadline, records: Records, *, scvi: bool) -> None:
-    """Add totals of every method, and its mixing of batches within types, for each row order that has none yet."""
+def measure_totals(
+    cells: Cells, orders: int, deadline: Deadline, records: Records, *, scvi: int, only: Sequence[str] = ()
+) -> None:
+    """Add totals of every method, and its mixing of batches within types, for each row order that has none yet.
+
+    ``scvi`` is the number of row orders of scVI; ``only`` names the methods that are measured, all if none.
+    """
     for seed in deadline.orders(orders, f"{cells.name}, totals"):
         made: dict[str, Array] = {}
-        for name in (*OURS, *rival_names(cells, seed, scvi=scvi)):
-            if records.total(cells.name, name, seed) is not None:
+        for name in (*OURS, *rival_names(cells, seed, scvi=seed < scvi)):
+            if records.total(cells.name, name, seed) is not None or (only and name not in only):
                 continue
             began = time.process_time()
             if name not in made:
@@ -119,12 +126,19 @@ def measure_totals(cells: Cells, orders: int, deadline: Deadline, records: Recor
             say(f"{cells.name}, order {seed}, {name}: {told}")
 
 
-def measure_removals(cells: Cells, orders: int, deadline: Deadline, records: Records) -> list[dict[str, Any]]:
-    """Of every removal and row order: purity of the type by ours and by Harmony, mixing of the others."""
+def measure_removals(
+    cells: Cells, orders: int, deadline: Deadline, records: Records, *, ten: bool = False
+) -> list[dict[str, Any]]:
+    """Of every removal and row order: purity of the type by ours and by Harmony, mixing of the others.
+
+    With ``ten`` also the map in ten dimensions, which is added to what was kept of the plane.
+    """
     found = []
-    wanted = removals(cells)
+    wanted, names = removals(cells), ("ours, 2-D", "ours, 10-D") if ten else ("ours, 2-D",)
     for number, removal in enumerate(wanted):
-        if kept := records.removal(cells.name, removal.label, orders):
+        kept = records.removal(cells.name, removal.label, orders) or {}
+        missing = [name for name in names if name not in kept]
+        if not missing:
             found.append(kept)
             continue
         less = removed(cells, removal)
@@ -133,10 +147,11 @@ def measure_removals(cells: Cells, orders: int, deadline: Deadline, records: Rec
         for seed in part.orders(orders, less.name):
             other, back = shuffled(less, seed)
             answers["harmony"].append(harmony(other, seed)[back])
-            for name, Z in in_order(less, seed, (2,)).items():
+            for name, Z in (pair for asked in missing for pair in embedded(asked, less, seed).items()):
                 answers.setdefault(name, []).append(Z)
         told = {"label": removal.label, "kept in": removal.kept_in, "orders": len(answers["harmony"])}
-        found.append(_judged(answers, less, removal.label) | told)
+        new = _judged(answers, less, removal.label) | told
+        found.append(new | kept | {"error": new["error"] | kept.get("error", {})})
         records.add_removal(cells.name, removal.label, found[-1])
         say(f"{less.name}: " + ", ".join(f"{name} {found[-1][name]}" for name in answers))
     return found
@@ -179,7 +194,9 @@ def hold_removals(report: Report, name: str, found: list[dict[str, Any]]) -> Non
 def hold_totals(report: Report, totals: dict[str, dict[str, list[float]]]) -> None:
     """Hold our totals against the best rival of each set, and the mean over sets against each rival's."""
     mean = {n: np.mean([np.mean(t[n]) for t in totals.values() if n in t]) for t in totals.values() for n in t}
-    best = max(OURS, key=lambda n: mean[n])
+    if not (answers := [n for n in OURS if all(n in t for t in totals.values())]):
+        return
+    best = max(answers, key=lambda n: mean[n])
     report.details["our best answer by its mean total"] = best
     for rival in (n for n in mean if n not in OURS):
         sets = [t for t in totals.values() if rival in t]
@@ -207,7 +224,9 @@ def measured(
     *,
     with_totals: bool = True,
     with_removals: bool = True,
-    scvi: bool = False,
+    scvi: int = 0,
+    ten: bool = False,
+    only: Sequence[str] = (),
     records: Records | None = None,
     keep: Callable[[Report], object] = lambda report: None,
 ) -> Report:
@@ -218,12 +237,12 @@ def measured(
         share = whole.left / (len(names) - number)
         if with_totals:
             deadline = Deadline(share / 2 if with_removals else share)
-            measure_totals(cells, orders, deadline, records, scvi=scvi)
+            measure_totals(cells, orders, deadline, records, scvi=scvi, only=only)
             totals[name] = {m: [one["Total"] for one in by.values()] for m, by in records.totals(name).items()}
             parts.details |= {"totals": totals, f"{name}, all numbers": records.totals(name)}
         if with_removals:
             deadline = Deadline(share / 2 if with_totals else share)
-            parts.details[f"{name}, removals"] = found = measure_removals(cells, orders, deadline, records)
+            parts.details[f"{name}, removals"] = found = measure_removals(cells, orders, deadline, records, ten=ten)
             hold_removals(parts, name, found)
         report = Report(list(parts.checks), dict(parts.details))
         if totals:
@@ -236,7 +255,7 @@ def run(*, quick: bool) -> Report:
     """All sets of ``REPORTING``, or two of them, in five row orders, or one."""
     names = ("splatter_2", "two_batches_b") if quick else tuple(REPORTING)
     return measured(
-        names, 1 if quick else 5, _MINUTES, scvi=not quick,
+        names, 1 if quick else 5, _MINUTES, scvi=0 if quick else 1,
         keep=lambda report: report.write(RESULTS / "cells.json", name="cells", quick=quick),
     )  # fmt: skip
 
@@ -253,13 +272,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--keep", type=Path, help="JSON file that each number goes to, and that a later run goes on from"
     )
-    parser.add_argument("--scvi", action="store_true", help="also scVI, which takes minutes for each set")
+    parser.add_argument("--scvi", type=int, default=0, help="row orders of scVI, which takes minutes for each (0)")
+    parser.add_argument("--only", nargs="+", default=[], metavar="METHOD", help='totals of these methods: "ours, 2-D"')
+    parser.add_argument("--ten", action="store_true", help="removals also in ten dimensions")
     chosen = parser.parse_args(arguments)
     if unknown := set(chosen.names) - set(known):  # ``choices`` would refuse no names at all
         parser.error(f"unknown: {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
     report = measured(
         chosen.names or tuple(REPORTING), chosen.orders, chosen.minutes, with_totals=not chosen.no_totals,
-        with_removals=not chosen.no_removals, scvi=chosen.scvi, records=Records.of(chosen.keep),
+        with_removals=not chosen.no_removals, scvi=chosen.scvi, ten=chosen.ten, only=chosen.only,
+        records=Records.of(chosen.keep),
     )  # fmt: skip
     print(table(report))
     return 0 if report.passed else 1

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -73,12 +73,12 @@ class Setting:
     twins: Array | None = None
     others: Array | None = None
 
-    @property
+    @cached_property
     def mean(self) -> Array:
         """Mean of the training cells (p,)."""
         return np.asarray(self.genes.mean(axis=0))
 
-    @property
+    @cached_property
     def axes(self) -> Array:
         """30 principal directions (p, 30) of the training cells, or of other draws of them."""
         cells = self.genes if self.others is None else self.others

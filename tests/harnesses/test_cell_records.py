@@ -25,13 +25,13 @@ def test_a_number_that_is_in_the_file_is_not_measured_again(tmp_path, monkeypatc
     monkeypatch.setattr(cells, "embedded", embedded)
     monkeypatch.setattr(cells, "scib_totals", lambda X, batch, label, by: {name: {"Total": 0.5} for name in by})
     file = tmp_path / "cells.json"
-    cells.measure_totals(_tiny(), 1, cells.Deadline(60.0), Records.of(file), scvi=False)
+    cells.measure_totals(_tiny(), 1, cells.Deadline(60.0), Records.of(file), scvi=0)
     first = len(asked)
     assert first == 8  # three of ours, five rivals
     assert json.loads(file.read_text())["totals"]["tiny"]["harmony"]["0"]["Total"] == 0.5
-    cells.measure_totals(_tiny(), 2, cells.Deadline(60.0), Records.of(file), scvi=False)
+    cells.measure_totals(_tiny(), 2, cells.Deadline(60.0), Records.of(file), scvi=0)
     assert {seed for _, seed in asked[first:]} == {1}
-    assert len(asked) == first + 6  # those that begin at random, and ours
+    assert len(asked) == first + 7  # all but principal components
 
 
 def test_tables_have_means_and_ranges_over_orders():
@@ -43,3 +43,23 @@ def test_tables_have_means_and_ranges_over_orders():
     assert "| `x` | 1 | 1 | 0.750, 0.900 to 0.900 | 1.100 to 1.100 |" in removals_table(
         {"x": {"t": entry}}, ("x",), ("ours, 2-D",)
     )
+
+
+def test_removals_in_ten_dimensions_are_added_to_those_of_the_plane(tmp_path, monkeypatch):
+    asked = []
+
+    def embedded(name, of, seed):
+        asked.append(name)
+        return {name: of.X}
+
+    monkeypatch.setattr(cells, "embedded", embedded)
+    monkeypatch.setattr(cells, "harmony", lambda of, seed: of.X)
+    rng = np.random.default_rng(0)
+    batch, label = np.repeat(["a", "b"], 50), np.tile(["s", "t"], 50)
+    many, records = Cells("many", rng.normal(size=(100, 3)), batch, label), Records.of(tmp_path / "cells.json")
+    plane = cells.measure_removals(many, 1, cells.Deadline(60.0), records)
+    assert asked == ["ours, 2-D"] * 2
+    both = cells.measure_removals(many, 1, cells.Deadline(60.0), records, ten=True)
+    assert asked[2:] == ["ours, 10-D"] * 2
+    assert [entry["ours, 2-D"] for entry in both] == [entry["ours, 2-D"] for entry in plane]
+    assert all({"ours, 2-D", "ours, 10-D"} < set(entry["error"]) for entry in both)
