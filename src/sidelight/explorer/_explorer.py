@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ from sidelight.plot._colouring import Numbers
 from ._align import Similarity, aligned
 from ._code import command_of, python_of
 from ._fit import Fitted, can_say, embedding_of, hints_of
-from ._job import Job
+from ._job import Job, idle_worker
 from ._questions import Map
 from ._table import Column, Table, labelled, shown_columns
 from .session import MapRecord, Session
@@ -86,6 +87,7 @@ class Explorer:
         self._measures: dict[tuple[int, tuple[str, ...]], dict[str, Any]] = {}
         self._lock = threading.RLock()
         self.job: Job | None = None
+        self._worker: subprocess.Popen[str] | None = None
         self.version = 0
 
     # ---- what is there
@@ -118,6 +120,7 @@ class Explorer:
                 "features": list(units.names),
                 "texts": [column.name for column in units.categories],
                 "image": self.table.image_shape,
+                "range": self.table.value_range,
                 "columns": self._column_heads(),
                 "statements": [self._stated(one) for one in session.statements],
                 "maps": [{"number": one.number, "words": _map_words(one)} for one in session.maps],
@@ -252,7 +255,25 @@ class Explorer:
             if self.job is not None and self.job.state == "running":
                 raise ValueError(error_message(_OWNER, "refit", "another one", "is still running", "Wait, or stop it"))
             hints_of(self.table, self.session.heard)
-            self.job = Job(self.base, self.table, self.session.heard)
+            self.job = Job(self.base, self.table, self.session.heard, self._worker)
+            self._worker = None
+
+    def warm(self) -> None:
+        """Start the worker of the next fit, so that it need not import anything then."""
+        with self._lock:
+            if self._worker is None or self._worker.poll() is not None:
+                self._worker = idle_worker()
+
+    def close(self) -> None:
+        """End the worker, and a running fit."""
+        self.stop()
+        if self._worker is not None:
+            self._worker.terminate()
+            for pipe in (self._worker.stdin, self._worker.stdout):
+                if pipe is not None:
+                    pipe.close()
+            self._worker.wait()
+            self._worker = None
 
     def stop(self) -> None:
         """Stop the running fit; the old map is kept."""

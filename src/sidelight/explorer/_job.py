@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pickle
@@ -19,13 +20,29 @@ from ._fit import Fitted
 from ._table import Table
 from .statement import Statement
 
-__all__ = ["Job"]
+__all__ = ["Job", "idle_worker"]
+
+
+def idle_worker() -> subprocess.Popen[str]:
+    """A process that does its imports and waits for the folder of a task on its standard input."""
+    paths = os.pathsep.join(path for path in sys.path if path)
+    return subprocess.Popen(
+        [sys.executable, "-m", "sidelight.explorer.worker"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        env={**os.environ, "PYTHONPATH": paths},
+    )  # fmt: skip
 
 
 class Job:
     """One running fit; ``state`` is "running", "done", "failed" or "stopped"."""
 
-    def __init__(self, base: Any, table: Table, statements: tuple[Statement, ...]) -> None:
+    def __init__(
+        self,
+        base: Any,
+        table: Table,
+        statements: tuple[Statement, ...],
+        process: subprocess.Popen[str] | None = None,
+    ) -> None:
         self.statements = statements
         self.state, self.message = "running", ""
         self.fitted: Fitted | None = None
@@ -33,12 +50,11 @@ class Job:
         self._began, self._seconds = time.monotonic(), 0.0
         self._folder = Path(tempfile.mkdtemp(prefix="sidelight-"))  # mode 700
         (self._folder / "task").write_bytes(pickle.dumps((base, replace(table, to_data=None), statements)))
-        paths = os.pathsep.join(path for path in sys.path if path)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "sidelight.explorer.worker", str(self._folder)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            env={**os.environ, "PYTHONPATH": paths},
-        )  # fmt: skip
+        self.process = process if process is not None and process.poll() is None else idle_worker()
+        assert self.process.stdin is not None
+        with contextlib.suppress(OSError):  # it ended meanwhile, and the thread will say so
+            self.process.stdin.write(f"{self._folder}\n")
+            self.process.stdin.close()
         self._thread = threading.Thread(target=self._listen, daemon=True)
         self._thread.start()
 

@@ -30,8 +30,9 @@ _OWNER = "explore"
 _MEASURED = 2000  # rows that the measures look at
 _LISTED = 60  # features of a summary
 _SHOWN = 12  # rows of a counterfactual
-_GRID = 48  # cells along each side of a layer
+_GRID = 64  # cells along each side of a layer
 _QUANTILE = 1.959963984540054
+_LARGEST = 99.0  # effect of a column that is constant in both selections, and another constant in each
 
 
 @dataclass(frozen=True)
@@ -177,24 +178,29 @@ class Map:
         spread = np.sqrt(
             ((first.n - 1) * first.variance + (second.n - 1) * second.variance) / max(first.n + second.n - 2, 1)
         )
-        effect = np.divide(moved, spread, out=np.zeros_like(moved), where=spread > 0)
+        effect = np.divide(moved, spread, out=_LARGEST * np.sign(moved), where=spread > 0)
         error = np.sqrt(1 / first.n + 1 / second.n + effect**2 / (2 * (first.n + second.n)))
         rates = false_discovery_rates(welch(first, second))
-        order = np.argsort(-np.abs(effect), kind="stable")[:_LISTED]
+        order = np.argsort(-np.nan_to_num(np.abs(effect)), kind="stable")[:_LISTED]
         features = [
             {
                 "name": data.names[k], "here": first.mean[k], "there": second.mean[k], "effect": effect[k],
                 "low": effect[k] - _QUANTILE * error[k], "high": effect[k] + _QUANTILE * error[k], "fdr": rates[k],
             }
             for k in order
+            if np.isfinite(effect[k])
         ]  # fmt: skip
         means = {"here_mean": first.mean, "there_mean": second.mean} if self.table.image_shape else {}
         return found | {"features": features, "after": list(self.given_names), **means}
 
     def _told(self, rows: Array) -> list[dict[str, Any]]:
-        """The commonest values of each categorical column among some rows."""
-        out = []
+        """The commonest values of each column of categories among some rows; of numbers smallest, mean and largest."""
+        out: list[dict[str, Any]] = []
         for name, values in self.columns.items():
+            if values.dtype.kind == "f":
+                low, mean, high = (float(f(values[rows])) for f in (np.nanmin, np.nanmean, np.nanmax))
+                out.append({"name": name, "range": [low, mean, high], "values": []})
+                continue
             texts = [str(value) for value in values[rows].tolist() if value is not None and value == value]
             counts: dict[str, int] = {}
             for text in texts:
@@ -250,8 +256,12 @@ def _told_by_neighbours(name: str, values: Array, Z: Array) -> dict[str, Any] | 
 
 
 def _group(rows: Array) -> Group:
-    variance = rows.var(axis=0, ddof=1) if len(rows) > 1 else np.zeros(rows.shape[1])
-    return Group(len(rows), rows.mean(axis=0), variance, np.empty((0, rows.shape[1])))
+    """Means and variances of some rows; missing entries are left out."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # columns without any entry: NaN, which the page shows as such
+        mean = np.nanmean(rows, axis=0)
+        variance = np.nanvar(rows, axis=0, ddof=1) if len(rows) > 1 else np.zeros(rows.shape[1])
+    return Group(len(rows), mean, variance, np.empty((0, rows.shape[1])))
 
 
 def _plain_row(data: DataRows, at: int) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def _checked(request: Any, token: str, hosts: frozenset[str]) -> str:
         raise RefusedError(404, "there is nothing here")
     if request.method not in ("GET", "POST"):
         raise RefusedError(405, "GET and POST are answered")
-    return name
+    return str(name)
 
 
 async def _body(request: Any) -> Message:
@@ -200,6 +200,7 @@ def _summary(explorer: Explorer, query: Query, said: Message) -> Any:
 
 
 def _say(explorer: Explorer, query: Query, said: Message) -> Any:
+    explorer.warm()  # what is said now will be fitted soon
     spoken = said.get("statements")
     if not isinstance(spoken, list) or not spoken:
         raise RefusedError(400, "say statements")

@@ -66,7 +66,14 @@ class Table:
             return ()
         data = self.in_units(self.X)
         numbers = tuple(Numbers(name, data.numbers[:, k]) for k, name in enumerate(data.names))
-        return tuple(one for one in (*numbers, *data.categories) if one.name not in self.columns)
+        found: tuple[Column, ...] = (*numbers, *data.categories)
+        return tuple(one for one in found if one.name not in self.columns)
+
+    @cached_property
+    def value_range(self) -> tuple[float, float]:
+        """The smallest and the largest value, between which pictures go from black to white."""
+        X = np.asarray(self.X)
+        return float(np.nanmin(X)), float(np.nanmax(X))
 
     def in_units(self, rows: Any) -> DataRows:
         """Rows of X, or rows that a model returned, in the units of the data: numbers and categories."""
@@ -122,8 +129,8 @@ def given_columns(model: Any, given: Any, n: int) -> dict[str, Array]:
                 error_message("explore", "given", "something", "is not known to the model", "Leave it out")
             )
         if known is not None:
-            names = ", ".join(column.name for column in known.columns)
-            raise ValueError(error_message("explore", "given", None, f"lacks {names}", "Give it as in fit"))
+            lacking = ", ".join(column.name for column in known.columns)
+            raise ValueError(error_message("explore", "given", None, f"lacks {lacking}", "Give it as in fit"))
         return {}
     names = [column.name for column in known.columns]
     if column_names(given):

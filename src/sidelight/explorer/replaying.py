@@ -8,11 +8,12 @@ from typing import Any
 from sidelight.base.messages import error_message
 from sidelight.base.warnings import warn
 
-from ._fit import fit_statements
-from ._table import table_of
+from ._fit import Fitted, fit_statements
+from ._table import Table, table_of
 from .session import Session
+from .statement import Statement
 
-__all__ = ["replay"]
+__all__ = ["replay", "replay_table", "spoken"]
 
 
 def replay(
@@ -53,7 +54,11 @@ def replay(
     >>> len(explorer.replay(session.mapped(""), model, X).embedding_)
     39
     """
-    table = table_of(model, X, columns, given)
+    return replay_table(session, model, table_of(model, X, columns, given), at).model
+
+
+def replay_table(session: Session, model: Any, table: Table, at: int | None = None) -> Fitted:
+    """Fit a map of a session again, from a table."""
     check_data(session, table.digest)
     if at is None:
         at = session.current
@@ -65,7 +70,7 @@ def replay(
     if made.digest and fitted.digest != made.digest:
         rule = "has other bytes than the session says (another processor or version)"
         warn(error_message("replay", "map", at, rule, "Compare the maps before you rely on them"), UserWarning)
-    return fitted.model
+    return fitted
 
 
 def check_data(session: Session, digest: str) -> None:
@@ -75,8 +80,6 @@ def check_data(session: Session, digest: str) -> None:
         raise ValueError(error_message("replay", "data", digest[:12], rule, "Give the same rows and columns"))
 
 
-def spoken(statements: Sequence[Any]) -> tuple[Any, ...]:
+def spoken(statements: Sequence[Any]) -> tuple[Statement, ...]:
     """Statements of a user's list: values, or dicts as :meth:`Statement.to_json` makes them."""
-    from .statement import Statement
-
     return tuple(one if isinstance(one, Statement) else Statement.from_json(one) for one in statements)

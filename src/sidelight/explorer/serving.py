@@ -80,7 +80,7 @@ class Served:
 
     def close(self) -> None:
         """Stop a running fit, and serve no longer."""
-        self._explorer.stop()
+        self._explorer.close()
         self._server.should_exit = True
         self._thread.join(5)
         self._socket.close()
@@ -89,6 +89,8 @@ class Served:
 def serve(explorer: Explorer, *, port: int = 0, open_browser: bool = False) -> Served:
     """Serve an explorer from a thread of its own, and open the page in a browser if asked to."""
     served = Served(explorer, port)
+    if not explorer.state()["fresh"]:
+        explorer.warm()
     if open_browser:
         webbrowser.open(served.address)
     return served

@@ -1,4 +1,6 @@
-"""The process that fits: ``python -m sidelight.explorer.worker FOLDER`` reads FOLDER/task and writes FOLDER/result.
+"""The process that fits: it reads the name of a FOLDER from standard input, FOLDER/task, and writes FOLDER/result.
+
+It is started before it is needed, so that its imports are done when there is something to fit.
 
 The folder is private to the user, made by the process that asks, so that pickles in it are its own. Progress is printed
 as one line of JSON at a time.
@@ -45,4 +47,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    line = sys.stdin.readline().rstrip("\n")
+    if line:  # nothing: whoever might have asked is gone
+        main(Path(line))
