@@ -87,6 +87,7 @@ class Explorer:
         self._measures: dict[tuple[int, tuple[str, ...]], dict[str, Any]] = {}
         self._lock = threading.RLock()
         self.job: Job | None = None
+        self._shown: tuple[tuple[Statement, ...], tuple[Column, ...]] | None = None
         self._worker: subprocess.Popen[str] | None = None
         self.version = 0
 
@@ -149,7 +150,10 @@ class Explorer:
 
     def _colours(self) -> tuple[Column, ...]:
         """The columns that the page offers as colours: those beside the features, then the features."""
-        return (*shown_columns(self.columns, self.table.n), *self.table.colours)
+        labels = tuple(one for one in self.session.statements if one.kind == "label" and one.on)
+        if self._shown is None or self._shown[0] != labels:  # reading the columns of many rows takes its time
+            self._shown = labels, (*shown_columns(self.columns, self.table.n), *self.table.colours)
+        return self._shown[1]
 
     def _column_heads(self) -> list[dict[str, Any]]:
         out, known = [], set(self.columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -51,8 +51,8 @@ class Statement:
     """
 
     kind: str
-    rows: tuple[int, ...] = ()
-    others: tuple[int, ...] = ()
+    rows: Sequence[int] = ()
+    others: Sequence[int] = ()
     column: str = ""
     value: str = ""
     on: bool = True
