@@ -1,6 +1,6 @@
 // A row and what the model makes of a place, side by side: pictures, a short table with bars, or a profile.
 
-import { make, written } from "./dom";
+import { make, ofFeature, written } from "./dom";
 import type { Column, Decoded, Row, State } from "./types";
 
 const LISTED = 14; // features that fit into a table; more are a profile
@@ -28,8 +28,8 @@ function table(state: State, row: Row | null, here: Decoded | null): HTMLElement
   const lines = state.features.slice(0, LISTED).map((name, k) => {
     const column = state.columns.find((one) => one.feature && one.name === name);
     return make("tr", {}, make("th", { scope: "row", title: name }, name),
-      make("td", {}, row ? written(row.values[k]) : "", bar(row?.values[k], column, "row-bar")),
-      make("td", {}, here?.values ? written(here.values[k]) : "", bar(here?.values?.[k], column, "place-bar")));
+      make("td", {}, row ? ofFeature(row.values[k], name, state.dates) : "", bar(row?.values[k], column, "row-bar")),
+      make("td", {}, here?.values ? ofFeature(here.values[k], name, state.dates) : "", bar(here?.values?.[k], column, "place-bar")));
   });
   const words = state.texts.map((name, k) => make("tr", {}, make("th", { scope: "row", title: name }, name),
     make("td", {}, row?.texts[k] ?? ""), make("td", {}, here?.texts?.[k] ?? "")));

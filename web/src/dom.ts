@@ -31,4 +31,9 @@ export function written(value: number | null | undefined): string {
   return String(Number(value.toPrecision(4)));
 }
 
+export function ofFeature(value: number | null | undefined, name: string, dates: string[]): string {
+  if (!dates.includes(name) || value === null || value === undefined || !Number.isFinite(value)) return written(value);
+  return new Date(864e5 * value).toISOString().slice(0, 10);
+}
+
 export const count = (n: number, what: string): string => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;

@@ -29,6 +29,7 @@ export interface State {
   dims: number;
   features: string[];
   texts: string[];
+  dates: string[]; // features whose numbers are days since 1970
   image: [number, number] | null;
   range: [number, number];
   columns: Column[];

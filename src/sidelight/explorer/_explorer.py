@@ -120,6 +120,7 @@ class Explorer:
                 "dims": shown.places.shape[1],
                 "features": list(units.names),
                 "texts": [column.name for column in units.categories],
+                "dates": sorted(units.dates),
                 "image": self.table.image_shape,
                 "range": self.table.value_range,
                 "columns": self._column_heads(),
