@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 
 from sidelight import KernelInformationEmbedding, datasets
@@ -52,8 +51,3 @@ def fitted(explorer, seconds=60):
 @pytest.fixture
 def refitted():
     return fitted
-
-
-def shapes(n=60):
-    rng = np.random.default_rng(0)
-    return rng.normal(size=(n, 4)) + np.outer(np.arange(n) % 2, [4.0, 0, 0, 0])

@@ -134,15 +134,12 @@ def explore(
         What is said already when the page opens.
     image_shape : tuple (height, width), default=None
         Shape of the picture that a row is.
-    row_names : sequence of str, default=None
-    periods : dict of str to float, default=None
-        Periods of columns that are angles, for their colours.
-    title : str
-    folder : path-like
-        Where *Save* writes model and session.
-    port : int, default=0
-        0: a free one.
-    open_browser : bool, default=True
+    row_names, periods : sequence of str, dict of str to float, default=None
+        Names of the rows; periods of columns that are angles, for their colours.
+    title, folder : str, path-like
+        What the page is called, and where *Save* writes model and session.
+    port, open_browser : int, bool
+        0 is a free port.
 
     Returns
     -------
