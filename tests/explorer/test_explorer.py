@@ -168,3 +168,19 @@ def test_questions_are_quick(explorer):
 def test_a_setting_says_where_things_are_kept(model, views, tmp_path):
     explorer = Explorer(model, table_of(model, views.X), (), Setting(folder=tmp_path / "new" / "folder"))
     assert [path.rpartition("/")[2] for path in explorer.save()] == ["model.sidelight", "session.json"]
+
+
+def test_rows_that_the_model_was_not_fitted_on_are_placed_by_it(model, views):
+    table = table_of(model, views.X[::-1].copy())
+    np.testing.assert_allclose(Explorer(model, table).map().places, model.transform(views.X[::-1]))
+
+
+def test_given_without_a_name_and_labels_in_a_column_of_numbers(views, columns):
+    model = sidelight.KernelInformationEmbedding(max_iter=5, tol=0.1).fit(views.X, given=columns["object"])
+    table = table_of(model, views.X, {"angle": columns["angle"]}, given=columns["object"])
+    explorer = Explorer(model, table)
+    (name,) = explorer.map().given_names
+    found = explorer.map().decode([0.0, 0.0], None, (0, 1), {name: "mug"})["values"]
+    np.testing.assert_allclose(found, model.inverse_transform([[0.0, 0.0]], given="mug")[0])
+    explorer.say([Statement("label", rows=[0, 1], column="angle", value="front")])
+    assert "front" in explorer.state()["columns"][1]["levels"]

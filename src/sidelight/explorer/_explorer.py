@@ -54,7 +54,7 @@ def begin_session(model: Any, table: Table, statements: Sequence[Statement] = ()
     chain = as_chain(model)
     known = chain.given_ if capabilities(chain).has_given else None
     said = tuple(Statement("factor_out", column=column.name) for column in (() if known is None else known.columns))
-    fitted = Fitted(model, embedding_of(model, table, said))
+    fitted = Fitted(model, embedding_of(model, table, said, fitted_on_them=False))
     if fitted.embedding.shape[1] < 2:
         seen, rule = "1 dimension", "is no plane that a page could show"
         raise ValueError(error_message(_OWNER, "model", seen, rule, "Fit a map of two dimensions or more"))
@@ -220,6 +220,7 @@ class Explorer:
         with self._lock:
             new = replace(self.session, statements=(*self.session.statements, *statements))
             hints_of(self.table, new.statements)  # refuses what no fit could listen to
+            shown_columns(labelled(self.table, new.statements), self.table.n)  # and what no page could show
             self._step(new)
 
     def switch(self, at: int) -> None:

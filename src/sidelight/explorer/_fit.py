@@ -32,6 +32,7 @@ __all__ = ["Fitted", "Hints", "can_say", "embedding_of", "fit_statements", "hint
 
 Array = NDArray[Any]
 _OWNER = "explore"
+_PROBED, _NEAR = 5, 0.1  # rows that tell whether a model was fitted on them, and how near they are then, in deviations
 
 
 @dataclass(frozen=True)
@@ -133,11 +134,20 @@ def fit_statements(
     return Fitted(model, embedding_of(model, table, statements), tuple(remarks))
 
 
-def embedding_of(model: Any, table: Table, statements: Sequence[Statement]) -> Array:
-    """Places (n, q) of all rows: those of the fit, and of rows that were left out by ``transform``."""
+def embedding_of(model: Any, table: Table, statements: Sequence[Statement], *, fitted_on_them: bool = True) -> Array:
+    """Places (n, q) of all rows: those of the fit, and of rows that were left out by ``transform``.
+
+    Without ``fitted_on_them``, the model may have been fitted on other rows; some are asked for, to know.
+    """
     chain, hints = as_chain(model), hints_of(table, statements)
     known = labelled(table, statements)
-    if capabilities(chain).has_embedding and len(chain.embedding_) == len(hints.kept):
+    own = capabilities(chain).has_embedding and len(chain.embedding_) == len(hints.kept)
+    if own and not fitted_on_them and capabilities(chain).has_transform:
+        some = np.unique(np.linspace(0, len(hints.kept) - 1, _PROBED).astype(np.int64))
+        Z = np.asarray(chain.embedding_)
+        there = chain.transform(table.take(hints.kept[some]), **_side(known, hints, hints.kept[some]))
+        own = bool(np.abs(there - Z[some]).max() <= _NEAR * Z.std())
+    if own:
         fitted = np.asarray(chain.embedding_)
     else:
         fitted = np.asarray(chain.transform(table.take(hints.kept), **_side(known, hints, hints.kept)))
