@@ -1,10 +1,14 @@
-"""Made sets with known factors: pictures of a turned and lit ball with a face, and spectra of vowels.
+"""Made sets with known factors: pictures of a lit ball with a face and of garments, spectra of vowels, counts of genes.
 
 ``ball_pictures``: a ball of one unit, seen from the front; its surface has eyes, a mouth and hair; it is turned left
 and right (pan), up and down (tilt), and lit from a direction (light).
 
 ``vowel_spectra``: nine vowels by three resonances (formants: means of Peterson and Barney's men, times the size of the
 speaker and a deviation of their own), as logarithms of 26 mel bands, with tilt, loudness and noise.
+
+``garment_pictures``: ten outlines with proportions, shades, stripes and places of their own.
+
+``gene_counts``: kinds of cells that descend from each other, as logarithms of counts of their genes.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ball_pictures", "vowel_spectra"]
+__all__ = ["ball_pictures", "garment_pictures", "gene_counts", "vowel_spectra"]
 
 _SIDE, _BANDS = 24, 26
 _FORMANTS = np.array(
@@ -82,3 +86,58 @@ def vowel_spectra(n_each: int, seed: int, noise: float = 0.3) -> tuple[Any, Any]
 
 def _mel(hertz: float) -> float:
     return float(2595 * np.log10(1 + hertz / 700))
+
+
+# Half widths of an outline from top to bottom, and how much one of a kind differs from the others
+_OUTLINES = (
+    ((0.30, 0.85, 0.45, 0.45, 0.45, 0.45), "shirt"),
+    ((0.30, 0.95, 0.90, 0.45, 0.45, 0.45), "pullover"),
+    ((0.25, 0.35, 0.30, 0.45, 0.60, 0.75), "dress"),
+    ((0.40, 0.90, 0.85, 0.50, 0.55, 0.60), "coat"),
+    ((0.45, 0.45, 0.45, 0.42, 0.40, 0.38), "trousers"),
+    ((0.00, 0.15, 0.35, 0.60, 0.95, 0.90), "sandal"),
+    ((0.00, 0.00, 0.40, 0.75, 0.95, 0.95), "sneaker"),
+    ((0.35, 0.35, 0.40, 0.60, 0.90, 0.90), "boot"),
+    ((0.20, 0.30, 0.85, 0.90, 0.90, 0.85), "bag"),
+    ((0.25, 0.60, 0.40, 0.40, 0.42, 0.42), "top"),
+)
+
+
+def garment_pictures(n: int, seed: int, side: int = 28) -> tuple[Any, Any]:
+    """Pictures (n, side²) of ten kinds of garments, and the kind of each."""
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(0, len(_OUTLINES), n)
+    outline = np.array([widths for widths, _ in _OUTLINES])[kind]
+    outline = outline * np.exp(rng.normal(0, 0.12, (n, 1))) + rng.normal(0, 0.05, outline.shape)
+    height, across, down = rng.uniform(0.75, 1.0, n), rng.normal(0, 0.05, n), rng.normal(0, 0.05, n)
+    shade, period, slant = rng.uniform(0.35, 1.0, n), rng.uniform(0.15, 0.6, n), rng.uniform(-1, 1, n)
+    striped = rng.random(n) < 0.3
+    at = np.linspace(-1, 1, side)
+    pictures = np.zeros((n, side, side))
+    for i in range(n):
+        y = (at - down[i]) / height[i]
+        half = np.interp(y, np.linspace(-1, 1, outline.shape[1]), outline[i]) * (np.abs(y) <= 1)
+        x = at[None, :] - across[i]
+        inside = np.clip((half[:, None] - np.abs(x)) * side / 2, 0, 1)
+        if kind[i] == 4:  # two legs
+            inside *= np.clip((np.abs(x) - 0.12 * np.clip(y[:, None] + 0.4, 0, 1)) * side / 2, 0, 1)
+        wave = 0.5 * np.cos(2 * np.pi * (y[:, None] + slant[i] * x) / period[i]) if striped[i] else 0.0
+        pictures[i] = inside * shade[i] * (1 + wave)
+    noisy = pictures + (pictures > 0) * rng.normal(0, 0.06, pictures.shape)
+    return np.clip(255 * noisy, 0, 255).reshape(n, -1).astype(np.float32), kind
+
+
+def gene_counts(n: int, seed: int, genes: int = 500, kinds: int = 16) -> tuple[Any, Any]:
+    """Logarithms of 1 + counts per 10,000 (n, genes) of kinds of cells of different frequency; the kind of each."""
+    rng = np.random.default_rng(seed)
+    means = np.empty((kinds, genes))
+    means[0] = rng.normal(0, 1.5, genes)
+    for k in range(1, kinds):  # a kind differs from the one it descends from in a tenth of the genes
+        means[k] = means[rng.integers(k)] + rng.normal(0, 1.2, genes) * (rng.random(genes) < 0.1)
+    share = rng.dirichlet(np.full(kinds, 1.5))
+    kind = rng.choice(kinds, n, p=share)
+    programme = rng.normal(0, 0.4, (n, 2)) @ rng.normal(0, 0.3, (2, genes))
+    rates = np.exp(means[kind] + programme)
+    depth = 1500 * np.exp(rng.normal(0, 0.4, (n, 1)))
+    counts = rng.poisson(depth * rates / rates.sum(axis=1, keepdims=True))
+    return np.log1p(1e4 * counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)), kind

@@ -103,7 +103,7 @@ def _dask(report: Report, n: int) -> None:
     found = {}
     for workers in (1, 2):
         with (
-            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
             Client(cluster) as client,
         ):
             rows = DaskRows(client.persist(dask.array.from_array(X, chunks=(_BATCH // 2, COLUMNS))))

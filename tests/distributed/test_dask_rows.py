@@ -72,7 +72,7 @@ def test_missing_values_are_refused_unless_they_are_expected():
 def cluster():
     distributed = pytest.importorskip("distributed", reason="needs the extra scale")
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as local,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as local,
         distributed.Client(local) as client,
     ):
         yield client

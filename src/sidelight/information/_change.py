@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sidelight.base.tiles import spans
 from sidelight.base.types import Array
 from sidelight.maps.changed_rows import ChangeModel, LeftOut, residual_model
 from sidelight.maps.effect import principal_axes
@@ -24,6 +25,7 @@ __all__ = ["change_of_rows"]
 
 
 _ROWS = 2500  # rows that are matched and left out
+_TILE = 4096  # rows whose change is computed together
 _NEAR = 10  # of these, whose mean content is that of another row
 
 
@@ -60,7 +62,7 @@ def change_of_rows(forward: KernelMap, Z: Array, features: Array, categorical: b
     def residuals_and_kept(change: MatchedChange) -> ChangeModel:
         outputs = forward.outputs
         if change.coefficients.any():
-            outputs = outputs - place_features(np.eye(len(groups))[codes], content) @ change.coefficients
+            outputs = _without_change(outputs, place_features(np.eye(len(groups))[codes], content), change)
         residuals = np.asarray(outputs[rows] - weights.leave_one_out(outputs, some), dtype=np.float64)
         left_out = LeftOut(residuals, codes[rows], nearest_row, lambda values: weights.leave_one_out(values, some))
         return residual_model(left_out, groups, change, content)
@@ -69,6 +71,14 @@ def change_of_rows(forward: KernelMap, Z: Array, features: Array, categorical: b
     if found.kept == 0 and change.coefficients.any():  # groups look unlike, so that matches by looks say nothing
         found = residuals_and_kept(replace(change, coefficients=np.zeros_like(change.coefficients)))
     return found
+
+
+def _without_change(outputs: Array, features: Array, change: MatchedChange) -> Array:
+    """Outputs (n, d) less the change of each row, tile by tile: many rows are not copied as float64."""
+    rest = np.empty_like(outputs)
+    for part in spans(len(outputs), _TILE):
+        rest[part] = outputs[part] - features[part] @ change.coefficients
+    return rest
 
 
 def _unchanged(rest: Array, codes: Array, n_jobs: int | None) -> MatchedChange:

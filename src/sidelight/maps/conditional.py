@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from sidelight.kernels.data_kernel import DataKernel
 from sidelight.kernels.side_kernel import SideKernel
+from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import nearest
 
 from .effect import principal_axes
@@ -35,6 +36,7 @@ __all__ = ["conditional_forward", "product_backward", "product_forward"]
 
 Array = npt.NDArray[Any]
 _SCALES = (0.0, 0.5, 1.0, 2.0, 4.0)
+_TRIED = 1_000  # rows that are left out, one at a time, to choose the scale: each visits all rows
 
 
 def conditional_forward(Z: Array, features: Array, rest: Array, kernel: str) -> tuple[KernelMap, float]:
@@ -56,14 +58,15 @@ def conditional_forward(Z: Array, features: Array, rest: Array, kernel: str) -> 
     forward : KernelMap
         From inputs (z, scale · features).
     scale : float
-        The s with the least leave-one-out error.
+        The s with the least leave-one-out error, on at most 1,000 evenly spaced rows.
     """
     projected = rest @ principal_axes(rest)
 
     def along(scale: float, outputs: Array) -> KernelMap:
         return KernelMap(FixedWeights(np.column_stack([Z, scale * features]), 1.0, kernel), outputs)
 
-    scale = min(_SCALES, key=lambda tried: along(tried, projected).leave_one_out_error())
+    rows = spread_rows(len(Z), _TRIED) if len(Z) > _TRIED else None
+    scale = min(_SCALES, key=lambda tried: along(tried, projected).leave_one_out_error(rows))
     return along(scale, rest), scale
 
 

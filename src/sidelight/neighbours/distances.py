@@ -24,9 +24,11 @@ def squared_distances(Q: Array, A: Array) -> Array:
     Q = bounded(Q)
     if A.shape[1] <= 8:
         R = np.zeros((len(Q), len(A)))
-        for k in range(A.shape[1]):
-            difference = Q[:, k, None] - A[None, :, k]
-            R += difference * difference
+        difference = np.empty_like(R)
+        for q, a in zip(Q.T, A.T, strict=True):
+            np.subtract(q[:, None], a, out=difference)
+            np.multiply(difference, difference, out=difference)
+            R += difference
         return R
     R = np.einsum("ij,ij->i", Q, Q)[:, None] + np.einsum("ij,ij->i", A, A) - 2 * padded_product(Q, A.T)
     return np.asarray(np.maximum(R, 0.0, out=R))
