@@ -183,4 +183,4 @@ def test_given_without_a_name_and_labels_in_a_column_of_numbers(views, columns):
     found = explorer.map().decode([0.0, 0.0], None, (0, 1), {name: "mug"})["values"]
     np.testing.assert_allclose(found, model.inverse_transform([[0.0, 0.0]], given="mug")[0])
     explorer.say([Statement("label", rows=[0, 1], column="angle", value="front")])
-    assert "front" in explorer.state()["columns"][1]["levels"]
+    assert "front" in explorer.state()["columns"][0]["levels"]

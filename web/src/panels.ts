@@ -15,10 +15,10 @@ export function summaryOf(state: State, found: Summary, compared: boolean): HTML
       picture(found.there_mean, state.image, state.range, compared ? "mean of B" : "mean of the rest")));
   }
   if (!found.features.length) return make("div", {}, ...parts, make("p", { class: "note" }, "There is no other row to compare with."));
-  const head = ["", "A", compared ? "B" : "rest", "apart in SD (95 %)", "FDR"].map((text) => make("th", { scope: "col" }, text));
+  const head = ["", "A", compared ? "B" : "rest", "SD apart (95 %)", "FDR"].map((text) => make("th", { scope: "col" }, text));
   const lines = found.features.slice(0, 10).map((one) => make("tr", { class: one.fdr > 0.05 ? "weak" : "" },
     make("th", { scope: "row", title: one.name }, one.name), make("td", {}, ofFeature(one.here, one.name, state.dates)), make("td", {}, ofFeature(one.there, one.name, state.dates)),
-    make("td", {}, `${one.effect.toFixed(2)} (${one.low.toFixed(2)} to ${one.high.toFixed(2)})`), make("td", {}, one.fdr < 0.001 ? "< 0.001" : one.fdr.toFixed(3))));
+    make("td", {}, `${one.effect.toFixed(2)} (${one.low.toFixed(2)}, ${one.high.toFixed(2)})`), make("td", {}, one.fdr < 0.001 ? "< 0.001" : one.fdr.toFixed(3))));
   const after = found.after?.length ? ` after ${found.after.join(", ")}` : "";
   const table = make("table", { class: "effects" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines));
   if (state.image) parts.push(make("details", {}, make("summary", {}, `What sets it apart${after}, pixel by pixel`), table));

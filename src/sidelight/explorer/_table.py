@@ -113,7 +113,7 @@ def table_of(
         raise ValueError(error_message("explore", "X", seen, "is no table of numbers", "Give the rows of the fit"))
     n = len(rows)
     names = column_names(X) or feature_names_of(model) or [f"x{k + 1}" for k in range(rows.shape[1])]
-    found = given_columns(model, given, n) | _columns(columns, n)
+    found = _columns(columns, n) | given_columns(model, given, n)
     if image_shape is not None and image_shape[0] * image_shape[1] != rows.shape[1]:
         rule = f"does not fit {rows.shape[1]} columns"
         raise ValueError(error_message("explore", "image_shape", image_shape, rule, "Give (height, width) of a row"))
