@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import two_ways
-from canvas import write_image
+from canvas import FOLDER
 from PIL import Image
 
 import sidelight
@@ -48,9 +48,8 @@ def take(page: Page, folder: str, name: str) -> None:
     shot = Path(folder) / "shot.png"
     page.screenshot(shot)
     image = Image.open(io.BytesIO(shot.read_bytes())).convert("RGB")
-    # The palette must hold colours of few pixels, too: the dots of the legend.
-    few = image.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    path = write_image(few.convert("RGB"), name)
+    path = FOLDER / f"{name}.png"
+    image.save(path, optimize=True)  # no palette: it would lose the colours of few pixels, the dots of the legend
     print(f"{path.name}: {path.stat().st_size // 1000} kB")
 
 
