@@ -126,19 +126,19 @@ def kibibytes(key):
 found = {{}}
 for what, code in {work!r}.items():
     open("/proc/self/clear_refs", "w").write("5")  # the peak begins here
-    before, began = kibibytes("VmRSS:"), time.perf_counter()
+    before, began = kibibytes("VmRSS:"), time.process_time()
     exec(code)
-    found[what] = [time.perf_counter() - began, 1024 * (kibibytes("VmHWM:") - before)]
+    found[what] = [time.process_time() - began, 1024 * (kibibytes("VmHWM:") - before)]
 print(json.dumps(found))
 """
-"""Seconds and bytes more at the peak of each piece of work, in one process after one fit (Linux)."""
+"""Processor seconds and bytes more at the peak of each piece of work, in one process after one fit (Linux)."""
 
 
 def _cost(report: Report, n: int, d: int) -> None:
     work = {"transform of 1,000 rows": "model.transform(X[:1000])", **_WORK}
     found = json.loads(fresh_process(_PROBE.format(setup=_SETUP.format(n=n, d=d), work=work)).splitlines()[-1])
     for what, (seconds, used) in found.items():
-        report.note(f"{n:,} x {d:,}: seconds, {what}", seconds, unit="s")
+        report.note(f"{n:,} x {d:,}: processor seconds, {what}", seconds, unit="s")
         report.at_most(f"{n:,} x {d:,}: GB more at the peak, {what}", used / 1e9, 1.0)
 
 

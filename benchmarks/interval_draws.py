@@ -14,6 +14,7 @@ open       anything else: the draws do not decide
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +27,9 @@ __all__ = ["Draw", "draw_until_decided", "means", "resumed", "standard_error", "
 AIM, BAR = 0.9, 0.02
 ENOUGH = 0.007
 """The standard error that is aimed at."""
-FEWEST, MOST, SECONDS = 4, 40, 30.0
+FEWEST, MOST = 4, 40
+SECONDS = float(os.environ.get("SIDELIGHT_INTERVALS_SECONDS", "30"))
+"""Processor seconds of a set."""
 
 Draw = dict[str, dict[str, list[float]]]
 """Method -> level -> coverage and mean width, of one draw."""

@@ -2,15 +2,15 @@
 
 A third of the rows is new; columns are standardised by the training rows. Levels 0.5, 0.8, 0.9 and 0.95. Each set is
 drawn and fitted again until it is decided whether 0.9 ± 0.02 is met (``interval_draws``), at most 40 times or for 30
-processor seconds. A run that was interrupted goes on where it was: its draws are in ``results/intervals_draws.json``,
-which a whole run removes. ``SIDELIGHT_INTERVALS="place;predict"`` measures the kinds that begin so, alone, and
-``SIDELIGHT_INTERVALS_CHOOSING=1`` the sets that choices were made on, too.
+processor seconds (``SIDELIGHT_INTERVALS_SECONDS``). A run that was interrupted goes on where it was: its draws are in
+``results/intervals_draws.json``, which a whole run removes. ``SIDELIGHT_INTERVALS="place;predict"`` measures the kinds
+that begin so, alone, and ``SIDELIGHT_INTERVALS_CHOOSING=1`` the sets that choices were made on, too.
 
 ===============================  ====================================================================================
 inverse, ...                     a new row, placed by ``transform``, in ``inverse_transform_interval`` of its place
 place                            the place of a row in a map of all rows, in ``transform_interval`` of the maps of two
                                  thirds of them (``TwoWayEmbedding().fit(X, embedding=Z)``)
-impute, ...                      entries of new rows; a fifth of all entries is missing at random
+impute, ...                      entries of new rows (up to row 1,000 of a set); a fifth of all is missing at random
 predict, ...                     the second half of the columns from the first half
 counterfactual, ...              two made groups, one shifted by a random vector, and noise of 0.3 standard deviations.
                                  A row of the group: new rows, asked for their own group, which the model is not told.
@@ -54,6 +54,7 @@ RIVALS: tuple[str, ...] = ()
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 _NEAR, _GAPS, _NOISE = 15, 0.2, 0.3
+_NEW = 1000  # rows in all where entries are imputed: new ones cost little, and a draw says more
 
 Bounds = Callable[[float], tuple[Any, Any]]
 """From a level to the lower and upper ends."""
@@ -76,7 +77,9 @@ def run(*, quick: bool) -> Report:
                 report.details.setdefault("missing", {})[name] = str(reason)
                 continue
             done = draws.setdefault(kind, {}).setdefault(name, [])
-            draw_until_decided(done, partial(_drawn, X, measure, most), partial(write_draws, path, draws), quick=quick)
+            new = _NEW if kind.startswith("impute") else 0
+            draw = partial(_drawn, X, measure, most, new)
+            draw_until_decided(done, draw, partial(write_draws, path, draws), quick=quick)
             found = {"role": role, **means(done)}
             report.details.setdefault(kind, {})[name] = found
             print(f"  {kind}, {name}: {_told(found)}", flush=True)
@@ -116,11 +119,11 @@ def _summarise(report: Report, kind: str, found: Mapping[str, Any]) -> None:
             report.note(f"{kind}: width at 0.9 over that of {who}", ratio)
 
 
-def _drawn(X: Any, measure: Callable[[Any, Any, int], Answer], most: int, draw: int) -> Draw:
+def _drawn(X: Any, measure: Callable[[Any, Any, int], Answer], most: int, new: int, draw: int) -> Draw:
     """Coverage and width of each method at each level, of one division of the rows."""
-    rows = some_rows(X, most, draw)
-    cut = 2 * len(rows) // 3
-    learned, held = standardised(rows[:cut], rows[cut:])
+    rows = some_rows(X, len(X), draw)
+    cut = 2 * min(len(rows), most) // 3
+    learned, held = standardised(rows[:cut], rows[cut : max(most, new)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         truth, methods = measure(learned, held, draw)

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.harness import Report, growth_exponent
 from benchmarks.reliability_rivals import perturbation, scdeed, singularity
-from benchmarks.reliability_sets import CALIBRATED, HELD_OUT, Case, cases
+from benchmarks.reliability_sets import CALIBRATED, HELD_OUT, Case, cases, right_rows
 from sidelight import KernelInformationEmbedding, explain
 from sidelight.datasets import load_digits, s_curve
 from sidelight.explain._calibration import calibrated
@@ -34,6 +34,7 @@ TITLE = "reliability of rows: calibration, wrong rows found, left-out rows, cost
 RIVALS = ("openTSNE", "umap-learn", "scikit-learn")
 NOISE = ("noise in 15", "noise in 50", "uniform noise in 20", "digits, permuted")
 REAL = ("digits, other half", "COIL-20", "turntable")
+TURNED = ("COIL-20", "turntable")
 SCORED = 60  # rows of a map that LOO-map's perturbation, which minimises 18 times a row, is asked for
 
 
@@ -45,6 +46,7 @@ def run(*, quick: bool) -> Report:
         found.append((case, parts_of(case)))
         print(f"  {case.name}, {case.method}: right {case.right.mean():.2f}", flush=True)
     _calibration(report, found)
+    _of_the_distances(report, found)
     _against_rivals(report, found, quick)
     _left_out(report, 8 if quick else 30)
     _cost(report, (1_000, 3_000) if quick else (5_000, 20_000))
@@ -102,6 +104,24 @@ def _calibration(report: Report, found: list[tuple[Case, Parts]]) -> None:
     if null:
         report.at_most("noise: largest share of a map called 0.8 or more", _worst(null, 0.8), 0.01)
         report.at_most("noise: largest share of a map called 0.5 or more", _worst(null, 0.5), 0.10)
+
+
+def _of_the_distances(report: Report, found: list[tuple[Case, Parts]]) -> None:
+    """Pictures of turning objects: what is said of rows that are right in the data itself, and of rows that are not.
+
+    A row is right in the data if it would be right on a map that is the data. Where it is not, distances between
+    pictures do not tell what is near in truth, and a map that keeps them is wrong with them.
+    """
+    for name in TURNED:
+        some = [(c.right, number(p)) for c, p in found if c.name == name and c.method != "t-SNE, misplaced"]
+        if not some:
+            continue
+        sound = right_rows(*HELD_OUT[name](0))
+        report.note(f"{name}: right in the data", float(sound.mean()))
+        right, said = (np.array(part) for part in zip(*some, strict=True))
+        for which, rows in (("right in the data", sound), ("the others", ~sound)):
+            report.note(f"{name}, rows {which}: said", float(said[:, rows].mean()))
+            report.note(f"{name}, rows {which}: right on the map", float(right[:, rows].mean()))
 
 
 def _worst(some: list[tuple[Case, Parts]], least: float) -> float:

@@ -202,6 +202,7 @@ RUN = (
     "lecture",
     "tables",
     "missing_values",
+    "living_maps",
     "anndata",
     "methods/hybrid_embedding",
     "methods/informed_embedding",

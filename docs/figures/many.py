@@ -59,4 +59,34 @@ def large_map() -> Figure:
     return figure
 
 
-FIGURES = {"growth": growth, "large_map": large_map}
+def living() -> Figure:
+    """8,000 digits without a 5; 2,000 more join them, of which 200 are the first fives."""
+    data = load_mnist("train")
+    X, label = data.X.reshape(len(data.X), -1).astype(np.float32), np.asarray(data.factors["label"]).astype(int)
+    axes_of = np.linalg.eigh(np.cov(X[:20_000].T))[1][:, :-51:-1].astype(np.float32)
+    X = (X - X.mean(axis=0)) @ axes_of
+    others, fives = np.flatnonzero(label != 5), np.flatnonzero(label == 5)
+    first, later = others[:8000], np.r_[others[8000:9800], fives[:200]]
+    model = KernelInformationEmbedding(2, solver="multilevel", random_state=0).fit(X[first])
+    figure, axes = panels(2, width=10.0, height=5.0)
+    colours = np.array(plt.get_cmap("tab10").colors)
+    frames = model.embedding_, model.extend(X[later]).embedding_
+    labels = label[np.r_[first, later]]
+    for ax, Z, title in zip(axes, frames, ("8,000 digits, no 5", "2,000 more, 200 of them 5 (black)"), strict=True):
+        shown = labels[: len(Z)]
+        ax.scatter(*Z.T, c=colours[shown], s=2, linewidths=0)
+        ax.scatter(*Z[shown == 5].T, c="black", s=5, linewidths=0)
+        ax.set(title=title, xticks=[], yticks=[], xlim=_span(frames[1][:, 0]))
+        ax.set_ylim(*_span(frames[1][:, 1]))
+        ax.set_aspect("equal")
+    plt.close(figure)
+    return figure
+
+
+def _span(values: np.ndarray) -> np.ndarray:
+    """Limits of an axis that holds all values."""
+    margin = 0.03 * float(np.ptp(values))
+    return np.array([values.min() - margin, values.max() + margin])
+
+
+FIGURES = {"growth": growth, "large_map": large_map, "living": living}

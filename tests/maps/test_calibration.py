@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtri
 
 from sidelight.maps.calibration import Calibration, calibrated_rows, fold_numbers, half_widths
-from sidelight.maps.left_out_entries import hide_like_others
+from sidelight.maps.left_out_entries import hidden_errors, hide_like_others
 from sidelight.maps.left_out_rows import in_folds
 
 
@@ -82,3 +82,19 @@ def test_hidden_entries_have_the_gaps_of_other_rows_and_leave_something():
     assert np.array_equal(hidden.any(axis=0), [False, False, False, True])
     assert not (hidden & ~observed).any()
     assert (np.ones((50, 4), dtype=bool) & ~hide_like_others(np.ones((50, 4), dtype=bool))).any(axis=1).all()
+
+
+@pytest.mark.parametrize(("n_columns", "share"), [(3, 20), (40, 5)])
+def test_entries_are_hidden_from_models_of_nearly_all_rows_where_fits_are_cheap(n_columns, share):
+    rows = np.random.default_rng(0).normal(size=(400, n_columns))
+    left = []
+
+    def predict(kept, out, queries):
+        left.append(len(out))
+        assert len(kept) == len(rows) - len(out)
+        return np.zeros(queries.shape), np.ones(queries.shape)
+
+    errors = hidden_errors(rows, np.ones(rows.shape, dtype=bool), predict)
+    assert left == [400 // share] * share
+    hidden = ~np.isnan(errors)
+    assert np.array_equal(errors[hidden], np.abs(rows)[hidden])

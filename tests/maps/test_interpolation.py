@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
 from sidelight.datasets import swiss_roll
 from sidelight.kernels.data_kernel import perplexity_kernel
-from sidelight.maps import nearby
+from sidelight.maps import interpolation, nearby
 from sidelight.maps.interpolation import anchor_shares, correction_at_rows, interpolate, nearest_anchors
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.weights import AdaptiveWeights, FixedWeights, PrecomputedWeights
@@ -152,6 +154,21 @@ def test_many_rows_are_exact_too_and_answer_as_few_do(make, monkeypatch):
     np.testing.assert_allclose(many(X), Z, rtol=0, atol=1e-6)
     if make is MAPS["adaptive"]:  # a fixed bandwidth of many rows counts the nearest 60 only
         np.testing.assert_allclose(many(Q), few, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("columns", [4, 12])
+def test_rows_in_the_order_of_the_search_answer_the_same_to_the_bit(columns, monkeypatch):
+    """Bytes may be compared: the same sums over the same rows, which only stand elsewhere in memory."""
+    monkeypatch.setattr(nearby, "MANY", 100)
+    X, Z = bent_sheet(600)
+    X = np.hstack([X] * (columns // 4))
+    Q = X[::7] + 0.01
+    found = interpolate(MAPS["adaptive"](X, Z))
+    kept = len(pickle.dumps(found))
+    answers = found(Q)
+    assert len(pickle.dumps(found)) == kept  # the copy is not part of the model
+    monkeypatch.setattr(interpolation, "_SORTED", 0)
+    assert interpolate(MAPS["adaptive"](X, Z))(Q).tobytes() == answers.tobytes()
 
 
 def test_shares_end_where_rows_enter_or_leave():

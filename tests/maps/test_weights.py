@@ -8,6 +8,7 @@ from sidelight.base.tiles import one_blas_thread
 from sidelight.kernels.bandwidths import perplexity_rows
 from sidelight.kernels.profiles import profile
 from sidelight.maps.weights import AdaptiveWeights, FixedWeights, PrecomputedWeights
+from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.search import nearest
 
 NAMES = ["gaussian", "student", "quartic"]
@@ -173,3 +174,14 @@ def test_leave_one_out_of_some_rows_is_that_of_all_at_these_rows(kind):
             rest = np.delete(np.arange(len(A)), i)
             alone = FixedWeights(A[rest], 0.5, kind).average(A[i : i + 1], V[rest])[0]
             np.testing.assert_allclose(answer, alone, rtol=1e-9)
+
+
+def test_student_weights_are_those_of_the_logarithms_and_a_far_query_changes_no_other():
+    rng = np.random.default_rng(0)
+    weights = FixedWeights(rng.normal(size=(40, 2)), 1e-60, "student")
+    near, far = rng.normal(size=(5, 2)), np.full((1, 2), 1e120)
+    alone, both = weights.matrix(near), weights.matrix(np.vstack([near, far]))
+    assert (alone == both[:5]).all()
+    assert np.allclose(alone, weights._weights_by_logarithms(squared_distances(near, weights.inputs)), rtol=1e-12)
+    assert np.isfinite(both).all()
+    assert np.allclose(both.sum(axis=1), 1.0)

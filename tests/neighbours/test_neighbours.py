@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from sidelight.base.tiles import one_blas_thread
+from sidelight.neighbours import prepared_rows
 from sidelight.neighbours import search as neighbours
+from sidelight.neighbours.prepared_rows import kept_rows
 from sidelight.neighbours.search import (
     distances_to_listed,
     edge_lengths,
@@ -226,3 +230,22 @@ def test_a_tree_finds_what_tiles_find_to_the_bit_also_among_ties(kind, k):
         found, expected = nearest_by_tree(X, queries, k=k), nearest(X, queries, k=k, exact=True)
         np.testing.assert_array_equal(found.index, expected.index)
         np.testing.assert_array_equal(found.distance, expected.distance)
+
+
+@pytest.mark.parametrize("n", [300, 1500])
+def test_rows_that_are_prepared_once_give_the_same_neighbours_and_end_with_their_users(n):
+    rng = np.random.default_rng(0)
+    X, Q = rng.normal(size=(n, 5)), rng.normal(size=(3, 5))
+    kept = kept_rows(X)
+    assert kept is kept_rows(X)
+    with_kept, without = nearest(X, Q, k=4, prepared=kept), nearest(X, Q, k=4)
+    assert with_kept.index.tobytes() == without.index.tobytes()
+    assert with_kept.distance.tobytes() == without.distance.tobytes()
+    del kept
+    gc.collect()
+    assert id(X) not in prepared_rows._PREPARED
+
+
+def test_rows_that_would_take_much_memory_are_not_kept(monkeypatch):
+    monkeypatch.setattr(prepared_rows, "_KEPT", 10)
+    assert kept_rows(np.ones((4, 3))) is None

@@ -33,11 +33,11 @@ from sidelight.solvers.annealing import fitted_path
 from ._annealed_mixin import AnnealedMixin
 from ._data_kernel import annealed_cost
 from ._fitted_maps import informed_maps
+from ._living_mixin import LivingMixin
 from ._multilevel import multilevel_cost
 from ._posed import posed_problem
 from ._power_limit import check_limit
 from ._representation import described
-from ._row_checks import RowChecks
 from ._settings import GivenSettings, KernelSettings, LatentSettings, check_learned, check_missing
 from ._solve import solve
 from ._solver_choice import (
@@ -57,7 +57,7 @@ from .missing import Missing
 __all__ = ["KernelInformationEmbedding"]
 
 
-class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, RowChecks, BaseEstimator):
+class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, LivingMixin, BaseEstimator):
     """Embed rows by maximising the mutual information of data and latent points, with maps and densities both ways.
 
     Parameters
@@ -178,10 +178,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         How rows change with ``given``; ``change_.kept`` is the share of a residual that ``counterfactual`` keeps.
     adapted_ : list of str
         What :meth:`adapt` did, a sentence for each category.
-    filled_ : array of shape (n, d)
-        X with its missing entries filled (not with ``missing="refuse"``).
-    filled_variance_ : array of shape (n, d)
-        Variance of the filled entries, 0 where an entry was observed (likewise).
+    filled_, filled_variance_ : arrays of shape (n, d)
+        X with its missing entries filled, and their variance, 0 where observed (not with ``missing="refuse"``).
+    versions_, drift_, novel_, region_
+        Set by :meth:`extend` and :meth:`forget`: changes of the map, drift, rows flagged as novel (n,), regions (n,).
 
     References
     ----------

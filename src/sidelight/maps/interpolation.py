@@ -22,7 +22,7 @@ Cost: as f, once for each row a with α_a > 0: 1.1 (sheets) to 2.3 (images) on a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,10 +31,11 @@ import numpy.typing as npt
 from sidelight.base.tiles import run_tiles, spans
 from sidelight.neighbours.distances import bounded, padded_product
 from sidelight.neighbours.landmarks import spread_rows
+from sidelight.neighbours.prepared_rows import PreparedRows
 from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest, squares_to_listed
 
 from .kernel_map import KernelMap
-from .nearby import RowSearch, is_many, row_search
+from .nearby import RowSearch, Searched, is_many, row_search
 from .weights import SHARED, AdaptiveWeights, FixedWeights, PrecomputedWeights, answers_by_map_tile, list_weighted_mean
 
 __all__ = [
@@ -57,6 +58,7 @@ MARGIN = 0.1
 _FADES = (0.25, 0.5, 1.0, 2.0, np.inf)
 _TRIED = 2_000  # rows that are left out, one at a time, to choose the fade
 _BUDGET = 2_000_000  # numbers in the temporaries of one tile
+_SORTED = 2**25  # numbers in a sorted copy of rows and lists, at most: 128 MiB
 _LEAST = 1e-300  # squares below are zero
 
 
@@ -75,7 +77,7 @@ class Correction:
 
 
 @dataclass(frozen=True)
-class InterpolatingMap:
+class InterpolatingMap(Searched):
     """The interpolating map ``g``: the kernel regression ``mean`` plus its ``correction``."""
 
     mean: KernelMap
@@ -97,35 +99,62 @@ class InterpolatingMap:
         if isinstance(weights, AdaptiveWeights):
             return self._on_lists(weights, Q, n_jobs)
         if isinstance(weights, FixedWeights):
-            return self.mean(Q, n_jobs) + self.correction(*nearest_anchors(weights.inputs, Q, n_jobs))
+            return self.mean(Q, n_jobs) + self.correction(
+                *nearest_anchors(weights.inputs, Q, n_jobs, None if is_many(weights.inputs) else weights.prepared)
+            )
         near = weights.near(Q)
         mean = list_weighted_mean(weights.weigh_squares(near.distance**2), self.mean.outputs, near.index)
         return mean + self.correction(*_anchors(near.index, near.distance))
 
+    def _answer(self, Q: Array, near: Array) -> Array:
+        """``g`` (m, r) at queries of which the nearest rows (m, 1 or more) are known, with adaptive weights."""
+        weights, V = self.mean.weights, self.mean.outputs
+        assert isinstance(weights, AdaptiveWeights)
+        candidates, D2 = weights.nearest_lists(Q, near[:, :1])
+        if near.shape[1] > 1:
+            anchors, distance, share = _anchors(near, distances_to_listed(Q, weights.inputs, near))
+        else:
+            anchors, distance, share = _anchors(*first_few(candidates, D2))
+        out = share[:, :1] * list_weighted_mean(weights.weigh_squares(D2), V, candidates)
+        number, at = np.nonzero(share[:, 1:].T)  # one pass for all further rows: a call costs as much as many rows
+        if at.size:
+            further = share[at, number + 1, None] * weights.average_from(Q[at], anchors[at, number + 1], V)
+            for k in range(share.shape[1] - 1):  # in this order, each query at most once
+                out[at[number == k]] += further[number == k]
+        return np.asarray(out + self.correction(anchors, distance, share))
+
+    @cached_property
+    def _sorted(self) -> InterpolatingMap | None:
+        """The same map of the training rows in the order of the search, so that rows of a list are close in memory.
+
+        The same answers to the bit. None where the copy would take much memory.
+        """
+        weights = self.mean.weights
+        assert isinstance(weights, AdaptiveWeights)
+        if weights.inputs.size + weights.lists.size > _SORTED:
+            return None
+        place = weights.search.place
+        order = np.argsort(place)
+        lists = place.astype(weights.lists.dtype)[weights.lists[order]]
+        mean = KernelMap(AdaptiveWeights(weights.inputs[order], lists, weights.perplexity), self.mean.outputs[order])
+        return InterpolatingMap(mean, Correction(self.correction.residuals[order], self.correction.falloff[order]))
+
     def _on_lists(self, weights: AdaptiveWeights, Q: Array, n_jobs: int | None) -> Array:
         V = self.mean.outputs
-
-        def answer(Q: Array, near: Array) -> Array:
-            candidates, D2 = weights.nearest_lists(Q, near[:, :1])
-            if near.shape[1] > 1:
-                anchors, distance, share = _anchors(near, distances_to_listed(Q, weights.inputs, near))
-            else:
-                anchors, distance, share = _anchors(*first_few(candidates, D2))
-            out = share[:, :1] * list_weighted_mean(weights.weigh_squares(D2), V, candidates)
-            for k in range(1, share.shape[1]):
-                at = np.flatnonzero(share[:, k])
-                if at.size:
-                    out[at] += share[at, k, None] * weights.average_from(Q[at], anchors[at, k], V)
-            return np.asarray(out + self.correction(anchors, distance, share))
-
         if is_many(weights.inputs):
-            Q, out = weights.search.within(Q), np.empty((len(Q), V.shape[1]), dtype=V.dtype)
-            find = partial(_find, weights.search) if weights.search.is_exact else None
-            return answers_by_map_tile(weights, Q, out, answer, SHARED, n_jobs, find)
+            search, sorted_map = weights.search, self._sorted
+            Q, out = search.within(Q), np.empty((len(Q), V.shape[1]), dtype=V.dtype)
+            find = partial(_find, search) if search.is_exact else None
+            if sorted_map is None:
+                return answers_by_map_tile(weights, Q, out, self._answer, SHARED, n_jobs, find)
+            place = search.place
+            return answers_by_map_tile(
+                weights, Q, out, lambda Q, near: sorted_map._answer(Q, place[near]), SHARED, n_jobs, find
+            )
 
         def one(rows: slice) -> Array:
             part = bounded(Q[rows])
-            return answer(part, nearest(weights.inputs, part, k=min(_ANCHORS + 1, len(V)), n_jobs=1).index)
+            return self._answer(part, weights.nearest_of_few(part, _ANCHORS + 1, n_jobs=1).index)
 
         wide = max(weights.lists.shape[1] * max(V.shape[1], weights.inputs.shape[1]), len(weights.inputs))
         tile = max(1, min(512, _BUDGET // max(wide, 1)))
@@ -225,12 +254,14 @@ def first_few(candidates: Array, D2: Array) -> tuple[Array, Array]:
     return np.take_along_axis(candidates, chosen, axis=1), distance
 
 
-def nearest_anchors(inputs: Array, Q: Array, n_jobs: int | None = None) -> tuple[Array, Array, Array]:
+def nearest_anchors(
+    inputs: Array, Q: Array, n_jobs: int | None = None, prepared: PreparedRows | None = None
+) -> tuple[Array, Array, Array]:
     """The rows of ``inputs`` (n, d) nearest to each query (m, K), their distances and their shares α (m, K)."""
     if is_many(inputs):
         near = row_search(inputs).nearest(Q, _ANCHORS + 1, n_jobs)
     else:
-        near = nearest(inputs, bounded(Q), k=min(_ANCHORS + 1, len(inputs)), n_jobs=n_jobs)
+        near = nearest(inputs, bounded(Q), k=min(_ANCHORS + 1, len(inputs)), n_jobs=n_jobs, prepared=prepared)
     return _anchors(near.index, near.distance)
 
 

@@ -3,6 +3,10 @@ r"""Errors of entries that were hidden in left-out rows, as multiples of their s
 A row that is left out misses the entries that another training row misses (rows without gaps: a tenth at random), so
 that widths hold for gaps like those of the training rows. With x̂ and v the mean and variance of the hidden entries by a
 model without the row, t = |x - x̂| / √v goes into ``maps.calibration.half_widths``.
+
+The model is fitted again without each fold of the rows, a twentieth of them where that is cheap. Without a fifth, rows
+that lie on neighbouring turns of a roll are told apart less often: v is larger, t too small, and 90 % intervals held
+87 % (decision 0039).
 """
 
 from __future__ import annotations
@@ -17,10 +21,11 @@ import numpy.typing as npt
 from .left_out_rows import in_folds
 from .missing import LocalFill, fit_fill
 
-__all__ = ["fill_without", "hidden_errors", "hide_like_others"]
+__all__ = ["fill_without", "fold_count", "hidden_errors", "hide_like_others"]
 
 Array = npt.NDArray[Any]
-_FOLDS = 5  # a model is fitted without each of them
+_FEWEST_FOLDS, _MOST_FOLDS = 5, 20
+_REFITTED = 50_000  # entries of all these fits together, at most, beyond the fewest folds
 _SHARE = 0.1  # entries that are hidden where no row has a gap
 
 
@@ -65,7 +70,18 @@ def hidden_errors(X: Array, observed: Array, predict: Callable[[Array, Array, Ar
         out[known] = np.abs(X[rows] - mean)[known] / np.sqrt(variance[known])
         return (out,)
 
-    return in_folds(len(X), X.shape[1], answer, _FOLDS)[0]
+    return in_folds(len(X), X.shape[1], answer, fold_count(X.size))[0]
+
+
+def fold_count(entries: int) -> int:
+    """Number of folds for rows of so many entries.
+
+    Examples
+    --------
+    >>> fold_count(1_200), fold_count(5_000), fold_count(10**6)
+    (20, 10, 5)
+    """
+    return int(np.clip(_REFITTED // max(entries, 1), _FEWEST_FOLDS, _MOST_FOLDS))
 
 
 def fill_without(fill: LocalFill, kept: Array, n_jobs: int | None = None) -> LocalFill:

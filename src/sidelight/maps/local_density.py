@@ -21,7 +21,8 @@ Cost: about 34 runs of EM, O(rows · G · d²) per iteration.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,7 @@ from sidelight.base.tiles import run_tiles, spans
 from sidelight.neighbours.distances import bounded, padded_product, squared_distances
 from sidelight.neighbours.landmarks import spread_rows
 
-from .parzen import ParzenDensity
+from .parzen import ParzenDensity, log_sum
 from .typicality import p_value
 
 __all__ = ["LocalDensity", "local_density"]
@@ -92,11 +93,17 @@ class LocalDensity:
     def log_density(self, Q: Array, n_jobs: int | None = None) -> Array:
         """``log p`` (m,) at each query (m, p)."""
         tile = max(8, _BUDGET // max(len(self.points), 1))
+        _ = self.whitened  # before threads ask for it
         parts = run_tiles(lambda part: self._log_kernels(Q[part]), spans(len(Q), tile), n_jobs)
         return _mixed(np.concatenate(parts), self.round.log_density(Q, n_jobs), self.share)
 
+    @cached_property
+    def whitened(self) -> tuple[GroupRows, ...]:
+        """The rows of each group in its own coordinates, computed once for all queries."""
+        return whitened_rows(self.groups, self.points, self.member, (self.scale,))
+
     def _log_kernels(self, Q: Array) -> Array:
-        return np.asarray(log_kernel_sums(self.groups, self.points, self.member, Q, (self.scale,))[0])
+        return np.asarray(_log_sums(self.groups, self.whitened, Q, len(self.points), (self.scale,))[0])
 
     def typicality(self, Q: Array, n_jobs: int | None = None) -> Array:
         """Share (m,) of held-out training rows with a lower density than each query (m, p)."""
@@ -188,20 +195,44 @@ def _held_out(X: Array, count: int, shrink: float, scales: tuple[float, ...], n_
     return logs
 
 
-def log_kernel_sums(groups: Groups, X: Array, member: Array, Q: Array, scales: tuple[float, ...]) -> Array:
-    """``log p_1`` (S, m) at queries (m, d) for each scale; ``member`` (n,) are the groups of the rows ``X`` (n, d)."""
-    d, volumes, parts = X.shape[1], groups.log_volumes(), []
+class GroupRows(NamedTuple):
+    """Rows of one group, drawn towards its mean, in coordinates in which it has unit covariance; for each scale."""
+
+    group: int
+    places: tuple[Array, ...]
+    """Of each scale: (k, d)."""
+    squares: tuple[Array, ...]
+    """Of each scale: their squared lengths (k,)."""
+
+
+def whitened_rows(groups: Groups, X: Array, member: Array, scales: tuple[float, ...]) -> tuple[GroupRows, ...]:
+    """The rows ``X`` (n, d) of each group that has any; ``member`` (n,) are their groups."""
+    out = []
     for g in range(len(groups.weights)):
         inside = X[member == g]
-        if not len(inside):
-            continue
-        places, asked = groups.whitened(inside, g), groups.whitened(Q, g)
+        if len(inside):
+            own = groups.whitened(inside, g)
+            places = tuple(np.sqrt(1 - s) * own for s in scales)
+            out.append(GroupRows(g, places, tuple(np.einsum("ij,ij->i", some, some) for some in places)))
+    return tuple(out)
+
+
+def log_kernel_sums(groups: Groups, X: Array, member: Array, Q: Array, scales: tuple[float, ...]) -> Array:
+    """``log p_1`` (S, m) at queries (m, d) for each scale; ``member`` (n,) are the groups of the rows ``X`` (n, d)."""
+    return _log_sums(groups, whitened_rows(groups, X, member, scales), Q, len(X), scales)
+
+
+def _log_sums(groups: Groups, rows: tuple[GroupRows, ...], Q: Array, n: int, scales: tuple[float, ...]) -> Array:
+    """``log p_1`` (S, m) at queries (m, d), from the whitened rows of the groups, n together."""
+    d, volumes, parts = Q.shape[1], groups.log_volumes(), []
+    for g, places, squares in rows:
+        asked = groups.whitened(Q, g)
         of_group = [
-            logsumexp(squared_distances(asked, np.sqrt(1 - s) * places) / (-2 * s), axis=1) - 0.5 * d * np.log(s)
-            for s in scales
+            log_sum(squared_distances(asked, places[i], squares[i]) / (-2 * s)) - 0.5 * d * np.log(s)
+            for i, s in enumerate(scales)
         ]
         parts.append(np.array(of_group) - volumes[g])
-    return np.asarray(logsumexp(np.array(parts), axis=0) - np.log(len(X)))
+    return np.asarray(logsumexp(np.array(parts), axis=0) - np.log(n))
 
 
 def fitted_groups(X: Array, count: int, shrink: float) -> Groups:

@@ -34,7 +34,7 @@ MANY = 10_000
 """Number of training rows up to which maps and densities use all of them."""
 _TREE = 8  # columns up to which a tree is faster than cells
 _TILE = 1024  # queries per task of a thread
-_PROBES = 10  # cells searched, of twice the usual size: 0.9995 of the nearest rows are found (MNIST, 50 columns)
+_PROBES = 10  # cells searched (``_rows_of_a_cell``): 0.9995 of the nearest rows are found (MNIST, 50 columns)
 _SPARE = 2  # extra neighbours searched, to detect ties at the last one
 _BUDGET = 1_000_000  # numbers in the temporaries of a search for tied rows
 _STRIPS = 64
@@ -51,7 +51,7 @@ class RowSearch:
     def __init__(self, X: Array) -> None:
         self.X = X
         self.tree: Any = cKDTree(X, balanced_tree=False) if X.shape[1] <= _TREE else None
-        self.cells = None if self.tree is not None else CellIndex(X, n_probes=_PROBES, size=2 * cell_size(len(X)))
+        self.cells = None if self.tree is not None else CellIndex(X, n_probes=_PROBES, size=_rows_of_a_cell(len(X)))
         self.reach = Reach(X) if self.cells is None else self.cells.reach
 
     @property
@@ -121,6 +121,11 @@ class RowSearch:
                 at = crowded[rows]
                 index[at], distance[at] = self._in_tree(Q[at], k, 4 * more)
         return index, distance
+
+
+def _rows_of_a_cell(n: int) -> int:
+    """Twice the usual size, and √n at least: so many queries share a cell as rows do, however many rows there are."""
+    return max(2 * cell_size(n), int(np.sqrt(n)))
 
 
 _SEARCHES: weakref.WeakValueDictionary[int, RowSearch] = weakref.WeakValueDictionary()

@@ -32,6 +32,7 @@ from sidelight.kernels.bandwidths import quick_rows
 from sidelight.kernels.profiles import GAUSSIAN, Profile
 from sidelight.kernels.repulsion import Table
 from sidelight.neighbours.distances import bounded
+from sidelight.neighbours.prepared_rows import PreparedRows, kept_rows
 from sidelight.neighbours.search import Neighbours, nearest
 
 from .nearby import RowSearch, is_many, row_search
@@ -81,6 +82,11 @@ class NewPointEmbedder:
         """Nearest-neighbour index of the inputs, for many rows."""
         return row_search(self.inputs)
 
+    @cached_property
+    def prepared(self) -> PreparedRows | None:
+        """The inputs as the exact search needs them, for few rows."""
+        return kept_rows(self.inputs)
+
     def __call__(self, Q: Array, n_jobs: int | None = None) -> Array:
         """Latent points (m, q) of rows (m, d), each row independently."""
         near = self._near(Q, n_jobs)
@@ -107,7 +113,7 @@ class NewPointEmbedder:
     def _near(self, Q: Array, n_jobs: int | None) -> Neighbours:
         if is_many(self.inputs):
             return self.search.nearest(Q, self.n_neighbors, n_jobs)
-        return nearest(self.inputs, bounded(Q), k=self.n_neighbors, n_jobs=n_jobs)
+        return nearest(self.inputs, bounded(Q), k=self.n_neighbors, n_jobs=n_jobs, prepared=self.prepared)
 
     def _settled(self, P: Array, L: Array) -> Array:
         mean = np.column_stack([(P * L[:, :, d]).sum(axis=1) for d in range(L.shape[2])])

@@ -35,7 +35,7 @@ from .typicality import p_value
 if TYPE_CHECKING:
     from .local_density import LocalDensity
 
-__all__ = ["ParzenDensity", "fit_density", "kernel_density", "neighbourhood_density"]
+__all__ = ["ParzenDensity", "fit_density", "kernel_density", "log_sum", "neighbourhood_density"]
 
 Array = npt.NDArray[Any]
 _BUDGET = 2_000_000
@@ -82,7 +82,7 @@ class ParzenDensity(Searched):
         def one(rows: slice) -> Array:
             R = squared_distances(Q[rows], self.points)
             R /= self.bandwidths
-            return _log_sum(shape.log_value(R), shift)
+            return log_sum(shape.log_value(R), shift)
 
         return np.concatenate(run_tiles(one, spans(len(Q), max(8, _BUDGET // n)), n_jobs))
 
@@ -119,7 +119,7 @@ class ParzenDensity(Searched):
         if is_many(self.points):
             near = self.background.search.others(rows, self.background.n_nearest).index
             R, shift = self.background.seen(Q, near, rows)
-            return _log_sum(self.profile.log_value(R), shift)
+            return log_sum(self.profile.log_value(R), shift)
         logs = self.profile.log_value(squared_distances(Q, self.points) / self.bandwidths)
         logs = logs - 0.5 * self.points.shape[1] * np.log(self.bandwidths)
         if len(self.points) > 1:  # a single row has no others to be compared with
@@ -168,7 +168,7 @@ class Background:
             def one(rows: slice, near: Array = near, first: int = chunk.start) -> None:
                 at = slice(first + rows.start, first + rows.stop)
                 R, shift = self.seen(np.asarray(Q[at], dtype=np.float64), near[rows])
-                out[at] = _log_sum(shape.log_value(R), shift)
+                out[at] = log_sum(shape.log_value(R), shift)
 
             run_tiles(one, spans(len(near), tile), n_jobs)
         return out
@@ -203,7 +203,7 @@ class Background:
         return R, shift
 
 
-def _log_sum(logs: Array, shift: Array) -> Array:
+def log_sum(logs: Array, shift: Array | float = 0.0) -> Array:
     """``log Σ_j exp(logs + shift)`` of each row; -inf where all kernels vanish. Overwrites ``logs``."""
     logs += shift
     top = logs.max(axis=1)
@@ -285,7 +285,7 @@ class LeaveOneOutOfMany:
 
     def __call__(self, scale: float) -> float:
         """The mean log-density at bandwidths ``scale · relative_j``."""
-        logs = _log_sum(self.profile.log_value(self.R / scale), self.shift)
+        logs = log_sum(self.profile.log_value(self.R / scale), self.shift)
         return float(np.maximum(logs, -1e6).mean()) - 0.5 * self.d * float(np.log(scale)) + self.constant
 
 

@@ -33,6 +33,7 @@ from sidelight.kernels.bandwidths import perplexity_rows, quick_rows
 from sidelight.kernels.profiles import STUDENT, profile
 from sidelight.kernels.side_kernel import SideKernel
 from sidelight.neighbours.distances import bounded, padded_product, squared_distances
+from sidelight.neighbours.prepared_rows import PreparedRows, kept_rows
 from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest, squares_to_listed
 from sidelight.neighbours.sparse_distances import SparseDistances, nearest_known
 
@@ -80,6 +81,11 @@ class FixedWeights(Searched):
         """Nearest-neighbour index of the inputs."""
         return row_search(self.inputs)
 
+    @cached_property
+    def prepared(self) -> PreparedRows | None:
+        """The inputs as the exact search needs them, for few rows."""
+        return kept_rows(self.inputs)
+
     def near(self, Q: Array, n_jobs: int | None = None) -> Array:
         """The nearest rows (m, k) of each query, which get weights if there are many rows."""
         return self.search.nearest(Q, NEAREST, n_jobs).index
@@ -94,7 +100,7 @@ class FixedWeights(Searched):
             return _average_nearby(self, Q, V, n_jobs)
 
         def one(rows: slice) -> Array:
-            return padded_product(self.matrix(Q[rows]), V)
+            return padded_product(self.matrix(Q[rows]), V, V.dtype)  # outputs in float32 are not copied for one row
 
         tile = max(8, _BUDGET // max(len(self.inputs), 1))
         return np.concatenate(run_tiles(one, spans(len(Q), tile), n_jobs))
@@ -134,14 +140,19 @@ class FixedWeights(Searched):
 
         All on the nearest row (of positive factor, if there is one) if every weight vanishes.
         """
-        of = profile(self.kernel)
-        if of is STUDENT and factor is None:  # its tails hardly ever vanish: no logarithms, a third of the time
-            W = of.value(R / self.bandwidth)
-            total = W.sum(axis=1, keepdims=True)
-            if total.min(initial=1.0) > _LEAST:
-                W /= total
-                return W
-        logs = of.log_value(R / self.bandwidth)
+        if profile(self.kernel) is not STUDENT or factor is not None:
+            return self._weights_by_logarithms(R, factor)
+        W = STUDENT.value(R / self.bandwidth)  # its tails hardly ever vanish: no logarithms, a third of the time
+        total = W.sum(axis=1, keepdims=True)
+        faint = total[:, 0] <= _LEAST
+        total[faint] = 1.0
+        W /= total
+        if faint.any():  # row by row: a far query changes no bit of another one's weights
+            W[faint] = self._weights_by_logarithms(R[faint])
+        return W
+
+    def _weights_by_logarithms(self, R: Array, factor: Array | None = None) -> Array:
+        logs = profile(self.kernel).log_value(R / self.bandwidth)
         if factor is not None:
             logs = logs + factor
             apart = np.where(np.isfinite(factor), R, np.inf)
@@ -171,11 +182,20 @@ class AdaptiveWeights(Searched):
         """Nearest-neighbour index of the inputs."""
         return row_search(self.inputs)
 
+    @cached_property
+    def prepared(self) -> PreparedRows | None:
+        """The inputs as the exact search needs them, for few rows."""
+        return kept_rows(self.inputs)
+
     def near(self, Q: Array, n_jobs: int | None = None) -> Array:
         """The nearest training row (m, 1) of each query; approximate if there are many rows."""
         if is_many(self.inputs):
             return self.search.anchors(Q, n_jobs)[:, None]
-        return nearest(self.inputs, bounded(Q), k=1, n_jobs=n_jobs).index
+        return self.nearest_of_few(bounded(Q), 1, n_jobs).index
+
+    def nearest_of_few(self, Q: Array, k: int, n_jobs: int | None = None) -> Neighbours:
+        """The ``k`` nearest training rows (m, k) of each query, exactly; for few training rows."""
+        return nearest(self.inputs, Q, k=min(k, len(self.inputs)), n_jobs=n_jobs, prepared=self.prepared)
 
     def listed(self, Q: Array, anchor: Array) -> tuple[Array, Array]:
         """Rows with weight for each query, and their weights (m, k + 1), given its nearest row ``anchor`` (m, 1)."""

@@ -25,7 +25,7 @@ from sidelight.base.tiles import run_tiles, spans
 from sidelight.base.types import Array
 
 from .candidates import product_error
-from .cell_search import Index, prepared, relative, runs
+from .cell_search import Index, relative, runs
 from .search import distances_to_listed
 
 __all__ = ["Anchors", "SpreadIndex"]
@@ -41,9 +41,21 @@ _EPS = float(np.finfo(np.float32).eps)
 
 
 class SpreadIndex(Index, Protocol):
-    """An index (``cell_index.CellIndex``) with ``spread`` (c,), the mean squared radius of each cell."""
+    """An index (``cell_index.CellIndex``) with ``spread`` (c,), the mean squared radius of each cell.
+
+    ``centres`` (c, l, r + 2) are the cells that may be searched from each cell, as right sides of a product.
+    """
 
     spread: Array
+
+    @property
+    def centres(self) -> Array:
+        """Means of the first cells of ``around``, relative to that of each cell, as right sides of a product."""
+        ...
+
+    def panel(self, cell: int) -> Array:
+        """The rows of a cell relative to its mean, as the right side of a product (w, r + 2)."""
+        ...
 
     def home(self, P: Array, n_jobs: int | None) -> Array:
         """The cell with the mean nearest to each query (m,)."""
@@ -77,6 +89,7 @@ class Anchors:
         """The row number nearest to each query (m,)."""
         if not len(self.P):
             return np.empty(0, dtype=np.int64)
+        _ = self.index.centres, self.index.panel(0)  # computed before threads ask for them
         found = self._by_cell(self.index.home(self.P, self.n_jobs), np.arange(len(self.P)), self._at_home)
         row, cells = (np.concatenate(part) for part in zip(*(pairs for _, pairs in found), strict=True))
         return self._decided([nearest for nearest, _ in found] + self._by_cell(cells, row, self._in_cell))
@@ -93,20 +106,21 @@ class Anchors:
     def _at_home(self, cell: int, rows: Array) -> tuple[Found, tuple[Array, Array]]:
         """Nearest row in the home cell, and pairs (query, cell) of further cells to search."""
         places = np.arange(self.index.start[cell], self.index.start[cell + 1])
-        further = self.index.around[cell, 1:]
-        mean, spread = self.index.means[cell], self.index.spread[further]
-        near = np.concatenate([self.index.means[further], self.index.P[places[0] : places[-1] + 1]])
-        D, size = _squares(self.P[rows] - mean, near - mean)
-        found = self._least(rows, places, size, D[:, len(further) :])
+        centres = self.index.centres[cell]
+        further = self.index.around[cell, 1 : 1 + len(centres)]
+        spread = self.index.spread[further]
+        left, size = _padded(self.P[rows] - self.index.means[cell])
+        D = (left @ centres.T)[: len(rows)]
+        found = self._least(rows, places, size, (left @ self.index.panel(cell).T)[: len(rows)])
         self.upper[rows] = found[2] + found[3]
-        row, column = _likely(D[:, : len(further)], spread, found[2])
+        row, column = _likely(D, spread, found[2])
         return found, (rows[row], further[column])
 
     def _in_cell(self, cell: int, rows: Array) -> Found:
         """The nearest row of a cell to each of the queries ``rows``."""
-        places, mean = np.arange(self.index.start[cell], self.index.start[cell + 1]), self.index.means[cell]
-        D, size = _squares(self.P[rows] - mean, self.index.P[places[0] : places[-1] + 1] - mean)
-        return self._least(rows, places, size, D)
+        places = np.arange(self.index.start[cell], self.index.start[cell + 1])
+        left, size = _padded(self.P[rows] - self.index.means[cell])
+        return self._least(rows, places, size, (left @ self.index.panel(cell).T)[: len(rows)])
 
     def _least(self, rows: Array, places: Array, size: Array, D: Array) -> Found:
         """The nearest of the rows at ``places`` by ``D`` (m, w), measured from differences where several are close.
@@ -155,10 +169,10 @@ class Anchors:
         return group[order[first]], place[order[first]]
 
 
-def _squares(A: Array, B: Array) -> tuple[Array, Array]:
-    """``|a_i - b_j|²`` (m, w) in float32, and ``|a_i|`` (m,)."""
+def _padded(A: Array) -> tuple[Array, Array]:
+    """The left side of a product that gives ``|a_i - x|²`` (rows are a multiple of 8), and ``|a_i|`` (m,)."""
     left = relative(A, multiple=8)
-    return (left @ prepared(B).T)[: len(A)], np.sqrt(left[: len(A), -1])
+    return left, np.sqrt(left[: len(A), -1])
 
 
 def _likely(D: Array, spread: Array, square: Array) -> tuple[Array, Array]:

@@ -18,6 +18,8 @@ Cost: O(n (c + n_probes · s) r) for c cells of s rows, r columns; memory O(n r)
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from sidelight.base.tiles import one_blas_thread, run_tiles, spans
@@ -39,6 +41,8 @@ _BLOCK = 4096  # queries that are searched together
 _LIST = 192  # cells around a cell among which its rows choose their probes
 _WIDEST = 1e6  # squared radius of a cell, times that of most, beyond which float32 would lose the narrow ones
 _PROBES = 20
+_NEXT = 191  # cells around a cell that a search for one nearest row considers
+_KEPT = 2**25  # numbers in the rows of all cells that are kept prepared, at most: 128 MiB
 
 
 class CellIndex:
@@ -147,6 +151,27 @@ class CellIndex:
             return self.nearest(queries, k=1, n_jobs=n_jobs).index[:, 0]
         Q = self.reach.within(queries)
         return Anchors(self, Q, self.reduction(Q, n_jobs), n_jobs).rows()
+
+    @cached_property
+    def centres(self) -> Array:
+        """For each cell, the means of the cells around it that its rows may search next (c, l, r + 2), ``prepared``.
+
+        Relative to its own mean, in the order of ``around`` and without the cell itself.
+        """
+        near = self.around[:, 1 : 1 + _NEXT]
+        return np.stack([prepared(self.means[some] - mean) for some, mean in zip(near, self.means, strict=True)])
+
+    def panel(self, cell: int) -> Array:
+        """The rows of a cell relative to its mean (w, r + 2), ``prepared``; kept if all together are not too large."""
+        slab = slice(self.start[cell], self.start[cell + 1])
+        if self.P.size <= _KEPT:
+            return np.asarray(self._panels[slab])
+        return prepared(self.P[slab] - self.means[cell])
+
+    @cached_property
+    def _panels(self) -> Array:
+        """The panels of all cells, one after the other (n, r + 2)."""
+        return prepared(self.P - np.repeat(self.means, np.diff(self.start), axis=0))
 
     def _spread(self) -> Array:
         """The mean squared radius of each cell (c,)."""

@@ -9,6 +9,7 @@ product; each function below says how it deals with this.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from sidelight.base.tiles import tile_buffer
 from sidelight.base.types import Array, Slice
@@ -16,10 +17,10 @@ from sidelight.base.types import Array, Slice
 __all__ = ["PairDistances", "bounded", "padded_product", "squared_distances"]
 
 
-def squared_distances(Q: Array, A: Array) -> Array:
+def squared_distances(Q: Array, A: Array, squares: Array | None = None) -> Array:
     """``|q_i - a_j|²`` (m, n): from differences in up to eight dimensions, else by a product of padded rows.
 
-    The padding makes a row's result independent of the other rows, bit by bit.
+    The padding makes a row's result independent of the other rows, bit by bit. ``squares`` (n,): ``|a_j|²``, if known.
     """
     Q = bounded(Q)
     if A.shape[1] <= 8:
@@ -30,7 +31,9 @@ def squared_distances(Q: Array, A: Array) -> Array:
             np.multiply(difference, difference, out=difference)
             R += difference
         return R
-    R = np.einsum("ij,ij->i", Q, Q)[:, None] + np.einsum("ij,ij->i", A, A) - 2 * padded_product(Q, A.T)
+    if squares is None:
+        squares = np.einsum("ij,ij->i", A, A)
+    R = np.einsum("ij,ij->i", Q, Q)[:, None] + squares - 2 * padded_product(Q, A.T)
     return np.asarray(np.maximum(R, 0.0, out=R))
 
 
@@ -39,9 +42,12 @@ def bounded(Q: Array) -> Array:
     return Q if Q.dtype == np.float32 else np.clip(Q, -1e120, 1e120)  # which float32 does not reach
 
 
-def padded_product(Q: Array, V: Array) -> Array:
-    """``Q @ V`` with rows padded to a multiple of 8, so that the bits of a row do not depend on the other rows."""
-    padded = np.zeros((-(-len(Q) // 8) * 8, Q.shape[1]))
+def padded_product(Q: Array, V: Array, dtype: npt.DTypeLike = np.float64) -> Array:
+    """``Q @ V`` with rows padded to a multiple of 8, so that the bits of a row do not depend on the other rows.
+
+    ``dtype`` of the product; one that is not that of ``V`` copies all of ``V`` first.
+    """
+    padded = np.zeros((-(-len(Q) // 8) * 8, Q.shape[1]), dtype=dtype)
     padded[: len(Q)] = Q
     product: Array = (padded @ V)[: len(Q)]
     return product

@@ -22,6 +22,7 @@ from sidelight.base.tiles import run_tiles, spans
 from sidelight.base.types import Array, Slice, SparseMatrix
 
 from .candidates import closest, collected, product_error
+from .prepared_rows import PreparedRows, squared_lengths
 
 __all__ = [
     "EXACT_SECONDS",
@@ -74,7 +75,13 @@ def neighbour_seconds(n: int, d: int) -> float:
 
 
 def nearest(
-    X: Array, queries: Array | None = None, *, k: int, n_jobs: int | None = None, exact: bool | None = None
+    X: Array,
+    queries: Array | None = None,
+    *,
+    k: int,
+    n_jobs: int | None = None,
+    exact: bool | None = None,
+    prepared: PreparedRows | None = None,
 ) -> Neighbours:
     """The ``k`` rows of ``X`` nearest to each query; without queries, to each row of ``X`` but itself.
 
@@ -90,6 +97,8 @@ def nearest(
     exact : bool or None
         Whether every neighbour is found. None: always for queries (for many batches of queries, keep a ``CellIndex``),
         and for the rows themselves if that takes no longer than ``EXACT_SECONDS``.
+    prepared : PreparedRows or None
+        Of ``X``, for the exact search, if they have been kept (``prepared_rows.kept_rows``).
 
     Returns
     -------
@@ -106,7 +115,7 @@ def nearest(
         from .cell_index import CellIndex  # here, because the index is built on this module
 
         return CellIndex(X, n_jobs=n_jobs).nearest(queries, k=k, n_jobs=n_jobs)
-    search = _Tiles(X, queries, k)
+    search = _Tiles(prepared or PreparedRows(X), queries, k)
     tile = max(8, min(512, _BUDGET // max(len(X), 1)))
     work = search.nearest if len(X) >= _MANY else search.careful
     parts = run_tiles(lambda rows: work(np.arange(rows.start, rows.stop)), spans(len(search.Q), tile), n_jobs)
@@ -144,29 +153,24 @@ def nearest_by_tree(X: Array, queries: Array | None = None, *, k: int) -> Neighb
     index, distance = np.take_along_axis(index, order, axis=1), np.take_along_axis(distance, order, axis=1)
     tied = np.flatnonzero(distance[:, -1] >= far[:, -1] * (1 - _ROUNDING)) if listed < len(X) else np.empty(0, int)
     if tied.size:
-        search = _Tiles(X, queries, k)
+        search = _Tiles(PreparedRows(X), queries, k)
         for rows in spans(tied.size, max(8, min(512, _BUDGET // len(X)))):
             index[tied[rows]], distance[tied[rows]] = search.careful(tied[rows])
     return Neighbours(index, distance)
 
 
 class _Tiles:
-    """The exact search: the rows, the queries, and the precomputed norms and float32 panel that all tiles share."""
+    """The exact search: the prepared rows, which all tiles share, and the queries."""
 
-    def __init__(self, X: Array, queries: Array | None, k: int) -> None:
+    def __init__(self, rows: PreparedRows, queries: Array | None, k: int) -> None:
         self.own = queries is None
-        self.X = X if X.dtype in (np.float32, np.float64) else np.asarray(X, dtype=np.float64)
+        self.rows, self.X, self.centre, self.norms = rows, rows.X, rows.centre, rows.norms
+        self.widest, self.scale = rows.widest, rows.scale
         self.Q = self.X if queries is None else queries
-        self.k = min(k, len(X) - self.own)
-        self.centre = self.X.mean(axis=0, dtype=np.float64)
-        self.norms = np.concatenate([_squares(self.X[rows] - self.centre) for rows in spans(len(X))])
-        self.widest = float(np.sqrt(self.norms.max()))
-        self.scale = float(2.0 ** np.ceil(np.log2(self.widest))) if self.widest > 0 else 1.0
-        self.panel = np.ones((len(X), X.shape[1] + 2), dtype=np.float32)
-        for rows in spans(len(X)):
-            self.panel[rows, :-2] = (self.X[rows] - self.centre) / self.scale
-        self.panel[:, -2] = self.norms / self.scale**2
-        self.stride = max(1, min(_SAMPLED, len(X) // (4 * self.k + 8)))
+        self.k = min(k, len(self.X) - self.own)
+        self.stride = max(1, min(_SAMPLED, len(self.X) // (4 * self.k + 8)))
+        if len(self.X) >= _MANY:
+            self.panel = rows.panel  # before threads ask for it
 
     def nearest(self, rows: Array) -> tuple[Array, Array]:
         """Row numbers and distances (m, k) for the queries ``rows``: float32, or float64 where that is too coarse."""
@@ -205,7 +209,7 @@ class _Tiles:
         and the squared distance.
         """
         B = (self.Q[rows] - self.centre) / self.scale
-        squares = _squares(B)
+        squares = squared_lengths(B)
         short = np.c_[-2 * B, np.ones(len(B)), squares].astype(np.float32)
         last = self.k - 1 + self.own  # a row may be in the sample itself
         level = np.partition(short @ self.panel[:: self.stride].T, last, axis=1)[:, last].astype(np.float64)
@@ -241,13 +245,13 @@ class _Tiles:
         extra = min(others, k + 4)
         Q = self.Q[rows]
         B = Q - self.centre
-        D = self.norms - 2 * (B @ (self.X - self.centre).T)
+        D = self.norms - 2 * (B @ (self.rows.centred if len(self.X) < _MANY else self.X - self.centre).T)
         if self.own:
             D[np.arange(len(B)), rows] = np.inf
         candidates = np.argpartition(D, extra - 1, axis=1)[:, :extra]
         index, distance = _sorted_exact(Q, self.X, candidates, k)
         if extra < others:
-            size = _squares(B)
+            size = squared_lengths(B)
             error = (B.shape[1] + 8) * np.finfo(self.X.dtype).eps * (np.sqrt(size) + self.widest) ** 2
             passed_over = np.take_along_axis(D, candidates[:, -1:], axis=1)[:, 0] + size - error
             for i in np.flatnonzero(distance[:, -1] ** 2 >= passed_over):
@@ -343,11 +347,6 @@ def edge_lengths(X: Array, graph: SparseMatrix) -> Array:
     for part in spans(graph.nnz, max(1, _LISTED // X.shape[1])):
         out[part] = distances_to_listed(X[one[part]], X, graph.indices[part, None])[:, 0]
     return out
-
-
-def _squares(A: Array) -> Array:
-    """``|a_i|²`` (m,)."""
-    return np.asarray(np.einsum("ij,ij->i", A, A))
 
 
 def _sorted_exact(Q: Array, X: Array, candidates: Array, k: int) -> tuple[Array, Array]:

@@ -124,6 +124,10 @@ FITTED: dict[str, dict[str, str]] = {
         "filler_": "~record d=d",
         "filled_": "~float (N, d)",
         "filled_variance_": "~float (N, d)",
+        "novel_": "~bool (N)",
+        "region_": "~int (N)",
+        "versions_": "~list dict plain",
+        "drift_": "~list dict plain",
     },
     "JointInformationEmbedding": _TWO_WAY
     | _PATH

@@ -68,6 +68,15 @@ class Column:
             F = np.sqrt(2.0) * np.column_stack([np.cos(turn), np.sin(turn)])
         return np.asarray(F / np.sqrt(self.bandwidth))
 
+    def codes(self, features: Array) -> Array:
+        """Coded entries (n,) of features (n, width): what ``features`` was computed from, up to rounding."""
+        F = features * np.sqrt(self.bandwidth)
+        if self.kind == "category":
+            return np.asarray(F.argmax(axis=1), dtype=np.float64)
+        if self.kind == "number":
+            return np.asarray(F[:, 0] * self.scale + self.centre)
+        return np.asarray(np.mod(np.arctan2(F[:, 1], F[:, 0]) / (2 * np.pi), 1.0) * self.period)
+
     @property
     def has_slopes(self) -> bool:
         """Whether entries are numbers that can be moved a little: not categories, nor ordered ones."""
@@ -171,6 +180,12 @@ class Given:
         filled = np.where(known[:, None], values, 0.0)
         features = np.column_stack([column.features(filled[:, c]) for c, column in enumerate(self.columns)])
         return EncodedGiven(features, values, known)
+
+    def decoded(self, features: Array) -> EncodedGiven:
+        """The encoding of rows of which only the features (n, f) were kept; all are complete."""
+        starts = np.cumsum([0, *(column.width for column in self.columns)])
+        parts = [column.codes(features[:, starts[c] : starts[c + 1]]) for c, column in enumerate(self.columns)]
+        return EncodedGiven(features, np.column_stack(parts), np.ones(len(features), dtype=bool))
 
     @property
     def chosen(self) -> Array:
