@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 # The demo needs a quarter of what development does (0.7 GB of 2.5); where everything is installed already, it takes that.
 DEMO   := $(if $(wildcard $(STAMP)),$(VENV),$(VENV)-demo)
 
-.PHONY: demo test test-thorough test-slow test-minimum test-machines bench lint format docs reproductions clean
+.PHONY: demo web test test-thorough test-slow test-minimum test-machines bench lint format docs reproductions clean
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -22,6 +22,9 @@ $(VENV)-demo/.installed: pyproject.toml constraints.txt
 
 demo: $(DEMO)/.installed  ## embed the built-in turntable and write its report
 	$(DEMO)/bin/sidelight demo
+
+web:                    ## build the explorer's page (needs Node 20; users and tests do not)
+	cd web && npm ci --no-audit --no-fund && npm run build
 
 test: $(STAMP)          ## the default tests (set SIDELIGHT_DATA for those about real data)
 	$(BIN)/python -m pytest -n 2 --dist worksteal

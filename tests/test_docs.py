@@ -16,8 +16,19 @@ import sidelight
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-MODULES = ("anndata", "distributed", "evaluate", "explain", "datasets", "gated", "pipeline", "plot", "report")
-EXTRAS = {"anndata": "anndata", "distributed": "dask", "gated": "torch"}
+MODULES = (
+    "anndata",
+    "distributed",
+    "evaluate",
+    "explain",
+    "explorer",
+    "datasets",
+    "gated",
+    "pipeline",
+    "plot",
+    "report",
+)
+EXTRAS = {"anndata": "anndata", "distributed": "dask", "explorer": "uvicorn", "gated": "torch"}
 PAGES = sorted(
     [*(path for path in DOCS.rglob("*.md") if "_build" not in path.parts), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 )
@@ -159,6 +170,9 @@ def test_examples_in_docstrings_run(name):
         pytest.importorskip("anndata", reason="needs the extra anndata")
     if ".distributed" in name:
         pytest.importorskip("dask", reason="needs the extra scale")
+    if name == "sidelight.explorer.serving":
+        pytest.importorskip("uvicorn", reason="needs the extra explore")
+        pytest.importorskip("starlette", reason="needs the extra explore")
     if ".plot" in name:
         pytest.importorskip("matplotlib", reason="needs the extra report")
     module, runner = importlib.import_module(name), doctest.DocTestRunner()
@@ -196,6 +210,7 @@ RUN = (
     "index",
     "evaluation",
     "explain",
+    "explorer",
     "lecture",
     "tables",
     "missing_values",
@@ -218,7 +233,7 @@ RUN = (
 )
 
 
-TAKE_SECONDS = {"missing_values", "anndata", "explain"}
+TAKE_SECONDS = {"missing_values", "anndata", "explain", "explorer"}
 
 
 @pytest.mark.usefixtures("one_turntable")

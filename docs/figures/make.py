@@ -13,6 +13,7 @@ import warnings
 import cells
 import clusters
 import digits
+import explorer
 import informed
 import lecture
 import many
@@ -36,6 +37,7 @@ PAGES = (
     clusters,
     wrapping,
     screenshot,
+    explorer,
     spectral,
     mixtures,
     relations,

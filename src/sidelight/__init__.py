@@ -23,9 +23,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, evaluate, explain, gated, plot, report
+    from . import datasets, evaluate, explain, explorer, gated, plot, report
     from .coordinated.coordinated_cca import CoordinatedCCA
     from .coordinated.coordinated_mixture import CoordinatedMixture
+    from .explorer.serving import explore
     from .information.annealing import Annealing
     from .information.conditioning import Conditioning
     from .information.embed_rows import embed_rows
@@ -94,6 +95,8 @@ __all__ = [
     "embed_rows",
     "evaluate",
     "explain",
+    "explore",
+    "explorer",
     "gated",
     "load",
     "plot",
@@ -105,7 +108,8 @@ if find_spec("torch") is None:  # a star import would ask for it
     __all__.remove("gated")
 
 _ROOMS = (
-    "anndata", "datasets", "distributed", "evaluate", "explain", "gated", "persistence", "pipeline", "plot", "report",
+    "anndata", "datasets", "distributed", "evaluate", "explain", "explorer", "gated", "persistence", "pipeline", "plot",
+    "report",
 )  # fmt: skip
 _MODULES = {
     "ActionRespectingEmbedding": "unfolding.action_respecting_embedding",
@@ -139,6 +143,7 @@ _MODULES = {
     "TwoWayEmbedding": "two_way.two_way_embedding",
     "UnsupervisedKernelRegression": "information.unsupervised_kernel_regression",
     "embed_rows": "information.embed_rows",
+    "explore": "explorer.serving",
     "load": "persistence",
     "save": "persistence",
 }

@@ -37,7 +37,19 @@ BELOW: dict[str, set[str]] = {
     "pipeline": {"base"},
     "plot": {*USES, "datasets", "evaluate", "persistence"},
     "report": {*USES, "datasets", "evaluate", "explain", "persistence", "plot"},
-    "cli": {*USES, "anndata", "datasets", "distributed", "evaluate", "explain", "persistence", "plot", "report"},
+    "explorer": {*USES, "evaluate", "explain", "persistence", "plot", "report"},
+    "cli": {
+        *USES,
+        "anndata",
+        "datasets",
+        "distributed",
+        "evaluate",
+        "explain",
+        "explorer",
+        "persistence",
+        "plot",
+        "report",
+    },
 }
 
 

@@ -14,6 +14,7 @@ from ._columns import ColumnRoles
 from ._corrected_command import corrected
 from ._demo_command import demo
 from ._explain_command import explain
+from ._explore_command import explore
 from ._given import parse_periods
 from ._impute_command import impute
 from ._methods import ACTION, DEFAULT, JOINT, RELATIONAL, find_method, parse_settings
@@ -145,7 +146,7 @@ def embed(
             run(talk, request)
 
 
-for command in (adapt, corrected, explain, impute):
+for command in (adapt, corrected, explain, explore, impute):
     app.command()(command)
 
 

@@ -18,7 +18,7 @@ from ._methods import DEFAULT
 from ._output import INTERRUPTED, Output
 from ._read import Reading, read
 
-__all__ = ["demo"]
+__all__ = ["demo", "demo_page"]
 
 HINTS = 3
 """Views of every object that are said to show the same."""
@@ -72,6 +72,26 @@ def demo(talk: Output, out: Path, *, n_views: int, settings: dict[str, Any]) -> 
     }
     talk.exit_code = INTERRUPTED if talk.answer["interrupted"] else 0
     _say_where(talk, views, talk.answer["reports"], pictures)
+
+
+def demo_page(
+    talk: Output, out: Path, *, n_views: int, settings: dict[str, Any], wait: bool = True, browser: bool = True
+) -> None:
+    """Open the plain map of the turntable; that the object is known, and how views correspond, is said already."""
+    from sidelight.explorer import Statement
+
+    from ._explore import Opening, open_page, table_for
+
+    talk.say("Rendering three objects on a turntable, and embedding them without knowing anything ...")
+    views = _render(out, n_views)
+    plain = _fitted(talk, "plain", _request(views, out / "plain", settings))
+    chosen = [int(row) for row in np.flatnonzero(views.hinted)]
+    groups = [[row for row in chosen if views.objects[row] == name] for name in dict.fromkeys(views.objects)]
+    said = [Statement("factor_out", column="object")]
+    said += [Statement("same", rows=groups[0], others=other) for other in groups[1:]]
+    opening = Opening(out / "explore", 0, browser, PERIOD, said, wait)
+    talk.say("In the page, press Re-fit: the map then shows the angle, whatever the object.")
+    open_page(talk, plain.file, table_for(plain.file, plain.matrix, plain.X), opening, "Turntable", {})
 
 
 def _render(out: Path, n_views: int) -> Views:
@@ -188,6 +208,7 @@ def _say_where(talk: Output, views: Views, reports: list[Path], pictures: list[P
         talk.say(f"Pictures: {', '.join(str(path) for path in pictures)}")
     for path in reports:
         talk.say(f"Open the report: {path.resolve()}", style="bold")
+    talk.say("Or ask the map and steer it in the browser: sidelight demo --explore")
 
 
 def _listed(objects: NDArray[Any]) -> str:

@@ -17,6 +17,9 @@ __all__ = ["demo"]
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("sidelight-demo"),
     views: Annotated[int, typer.Option("--views", min=4, help="Views of each object.")] = 72,
+    explore: Annotated[
+        bool, typer.Option("--explore", help="Open the plain map in the browser, with two hints already said.")
+    ] = False,
     settings: options.Settings = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -24,6 +27,10 @@ def demo(
 ) -> None:
     """Embed pictures of turning objects, given the object and given the angle; write reports and pictures."""
     from ._demo import demo as run
+    from ._demo import demo_page
 
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
+        if explore:
+            demo_page(talk, out, n_views=views, settings=parse_settings(settings or ()))
+            return
         run(talk, out, n_views=views, settings=parse_settings(settings or ()))

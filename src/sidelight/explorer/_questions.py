@@ -1,0 +1,284 @@
+"""Answers about one map, in plain values: what is at a place, what sets rows apart, layers, measures."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.base.capabilities import capabilities, given_of
+from sidelight.base.chain import as_chain
+from sidelight.base.messages import error_message
+from sidelight.evaluate import leakage, trustworthiness
+from sidelight.explain._statistics import Group, false_discovery_rates, welch
+from sidelight.report._columns import DataRows
+
+from ._align import Similarity
+from ._fit import Fitted
+from ._table import Table, labelled
+from .statement import Statement
+
+__all__ = ["Map"]
+
+Array = NDArray[Any]
+_OWNER = "explore"
+_MEASURED = 2000  # rows that the measures look at
+_LISTED = 60  # features of a summary
+_SHOWN = 12  # rows of a counterfactual
+_GRID = 64  # cells along each side of a layer
+_QUANTILE = 1.959963984540054
+_LARGEST = 99.0  # effect of a column that is constant in both selections, and another constant in each
+
+
+@dataclass(frozen=True)
+class Map:
+    """A fitted map with its rows, and how the page shows it."""
+
+    fitted: Fitted
+    table: Table
+    statements: tuple[Statement, ...]
+    placed: Similarity
+    seconds: float = 0.0
+
+    @cached_property
+    def model(self) -> Any:
+        """The model, a Pipeline as a chain."""
+        return as_chain(self.fitted.model)
+
+    @cached_property
+    def places(self) -> Array:
+        """Places of all rows on the page (n, q)."""
+        return self.placed.shown(self.fitted.embedding)
+
+    @cached_property
+    def columns(self) -> dict[str, Array]:
+        """The columns beside the features, labels included."""
+        return labelled(self.table, self.statements)
+
+    @cached_property
+    def given_names(self) -> tuple[str, ...]:
+        """The columns that this model was given."""
+        known = given_of(self.model)
+        return () if known is None else tuple(column.name for column in known.columns)
+
+    def side(self, rows: Array | None = None) -> dict[str, Any]:
+        """``given`` of some rows, or of all, as keyword arguments."""
+        if not self.given_names:
+            return {}
+        at = slice(None) if rows is None else rows
+        return {"given": {name: self.columns[name][at] for name in self.given_names}}
+
+    def controls(self) -> list[dict[str, Any]]:
+        """What can be chosen for each given column: categories, or a range."""
+        known, out = given_of(self.model), []
+        for column in () if known is None else known.columns:
+            one: dict[str, Any] = {"name": column.name, "kind": column.kind}
+            if column.categories:
+                out.append(one | {"kind": "category", "values": [str(value) for value in column.categories]})
+                continue
+            values = np.array([value for value in self.columns[column.name].tolist() if _is_number(value)], dtype=float)
+            low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+            ends = (0.0, float(column.period)) if column.kind == "angle" else (low, high)
+            out.append(one | {"low": ends[0], "high": ends[1]})
+        return out
+
+    def chosen_given(self, chosen: Any, count: int) -> dict[str, Any]:
+        """``given`` as the page chose it, for ``count`` rows, as keyword arguments; {} where it chose nothing."""
+        if not chosen or not self.given_names:
+            return {}
+        if not isinstance(chosen, Mapping) or set(chosen) != set(self.given_names):
+            rule = f"does not say {', '.join(self.given_names)}"
+            raise ValueError(error_message(_OWNER, "given", repr(chosen), rule, "Choose a value of each"))
+        found = {}
+        for column in given_of(self.model).columns:
+            value = chosen[column.name]
+            if column.categories:
+                by_text = {str(one): one for one in column.categories}
+                if str(value) not in by_text:
+                    raise ValueError(error_message(_OWNER, "given", str(value), "is no category", "Choose another"))
+                value = by_text[str(value)]
+            elif not _is_number(value):
+                raise ValueError(error_message(_OWNER, "given", str(value), "is no number", "Choose a number"))
+            found[column.name] = np.array([value] * count, dtype=object if column.categories else float)
+        return {"given": found}
+
+    def latent(self, place: Sequence[float], row: int | None, axes: tuple[int, int]) -> Array:
+        """The latent point (1, q) of a place on the page; coordinates that are not shown are those of a row."""
+        W = np.array(self.places[row] if row is not None else np.nanmean(self.places, axis=0), dtype=np.float64)[None]
+        W[0, list(axes)] = place
+        return self.placed.latent(W)
+
+    def decode(self, place: Sequence[float], row: int | None, axes: tuple[int, int], chosen: Any) -> dict[str, Any]:
+        """What the model makes of a place: a row in the units of the data, and how usual the place is."""
+        if not capabilities(self.model).has_inverse:
+            return {"values": None, "typicality": None}
+        Z = self.latent(place, row, axes)
+        rows = self.model.inverse_transform(Z, **self.chosen_given(chosen, 1))
+        usual = self.model.latent_typicality(Z)[0] if capabilities(self.model).has_latent_typicality else None
+        return {"typicality": usual, **_plain_row(self.table.in_units(rows), 0)}
+
+    def row(self, at: int) -> dict[str, Any]:
+        """A row of the data, and its columns."""
+        names = self.table.row_names
+        known = {name: _plain(values[at]) for name, values in self.columns.items()}
+        shown = _plain_row(self.table.in_units(self.table.take(np.array([at]))), 0)
+        return {"row": at, "name": names[at] if names else "", "columns": known, **shown}
+
+    def layer(self, kind: str, extent: Sequence[float], axes: tuple[int, int], chosen: Any) -> dict[str, Any]:
+        """A grid over a window (left, right, bottom, top): density, or standard deviation of what is decoded."""
+        left, right, bottom, top = extent
+        x, y = (np.linspace(a, b, _GRID) for a, b in ((left, right), (bottom, top)))
+        W = np.tile(np.nanmean(self.places, axis=0), (_GRID * _GRID, 1))
+        W[:, axes[0]], W[:, axes[1]] = np.tile(x, _GRID), np.repeat(y, _GRID)
+        Z = self.placed.latent(W)
+        offers = capabilities(self.model)
+        if kind == "density" and offers.has_latent_density:
+            log = np.asarray(self.model.latent_log_density(Z))
+            values = np.exp(log - log.max())
+        elif kind == "uncertainty" and offers.has_variance:
+            variance = self.model.predictive_variance(Z, **self.chosen_given(chosen, len(Z)))
+            values = np.sqrt(np.asarray(variance).mean(axis=1))
+        else:
+            raise ValueError(error_message(_OWNER, "layer", kind, "is not offered by this model", "Choose another"))
+        low, high = float(values.min()), float(values.max())
+        return {"size": _GRID, "extent": list(extent), "low": low, "high": high, "values": values.tolist()}
+
+    @cached_property
+    def _after_given(self) -> DataRows:
+        """All rows in the units of the data, without the effect of what was given where the model can take it off."""
+        X = np.asarray(self.table.X)
+        if self.given_names and capabilities(self.model).has_corrected:
+            complete = np.ones(len(X), dtype=bool)
+            for name in self.given_names:
+                complete &= np.array([value is not None and value == value for value in self.columns[name].tolist()])
+            out = np.array(X, dtype=np.float64)
+            at = np.flatnonzero(complete)
+            out[at] = self.model.corrected(self.table.take(at), **self.side(at))
+            X = out
+        return self.table.in_units(X)
+
+    def summary(self, rows: Array, others: Array | None) -> dict[str, Any]:
+        """What sets rows apart from others, or from all the rest: features by the size of the effect.
+
+        Effects are differences of means in standard deviations within the two, with intervals by the normal
+        approximation (Hedges and Olkin, 1985), in the units of the data after what was given.
+        """
+        rest = np.setdiff1d(np.arange(self.table.n), rows) if others is None else others
+        found = {"count": len(rows), "others": len(rest), "columns": self._told(rows)}
+        if not len(rows) or not len(rest):
+            return found | {"features": []}
+        data = self._after_given
+        first, second = (_group(data.numbers[at]) for at in (rows, rest))
+        moved = first.mean - second.mean
+        spread = np.sqrt(
+            ((first.n - 1) * first.variance + (second.n - 1) * second.variance) / max(first.n + second.n - 2, 1)
+        )
+        effect = np.divide(moved, spread, out=_LARGEST * np.sign(moved), where=spread > 0)
+        error = np.sqrt(1 / first.n + 1 / second.n + effect**2 / (2 * (first.n + second.n)))
+        rates = false_discovery_rates(welch(first, second))
+        order = np.argsort(-np.nan_to_num(np.abs(effect)), kind="stable")[:_LISTED]
+        features = [
+            {
+                "name": data.names[k], "here": first.mean[k], "there": second.mean[k], "effect": effect[k],
+                "low": effect[k] - _QUANTILE * error[k], "high": effect[k] + _QUANTILE * error[k], "fdr": rates[k],
+            }
+            for k in order
+            if np.isfinite(effect[k])
+        ]  # fmt: skip
+        means = {"here_mean": first.mean, "there_mean": second.mean} if self.table.image_shape else {}
+        return found | {"features": features, "after": list(self.given_names), **means}
+
+    def _told(self, rows: Array) -> list[dict[str, Any]]:
+        """The commonest values of each column of categories among some rows; of numbers smallest, mean and largest."""
+        out: list[dict[str, Any]] = []
+        for name, values in self.columns.items():
+            if values.dtype.kind == "f":
+                low, mean, high = (float(f(values[rows])) for f in (np.nanmin, np.nanmean, np.nanmax))
+                out.append({"name": name, "range": [low, mean, high], "values": []})
+                continue
+            texts = [str(value) for value in values[rows].tolist() if value is not None and value == value]
+            counts: dict[str, int] = {}
+            for text in texts:
+                counts[text] = counts.get(text, 0) + 1
+            if counts and len(counts) <= 50:
+                common = sorted(counts.items(), key=lambda pair: -pair[1])[:5]
+                out.append({"name": name, "values": [{"value": text, "count": count} for text, count in common]})
+        return out
+
+    def counterfactual(self, rows: Array, chosen: Any) -> dict[str, Any]:
+        """The first rows of a selection under another value of what was given, beside what they are now."""
+        if not capabilities(self.model).has_counterfactual or not self.given_names or not chosen:
+            raise ValueError(
+                error_message(_OWNER, "given", repr(chosen), "cannot be changed here", "Factor a column out")
+            )
+        at = rows[:_SHOWN]
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", UserWarning)
+            there = self.model.counterfactual(
+                self.table.take(at), **self.chosen_given(chosen, len(at)), given_now=self.side(at)["given"]
+            )
+        here, moved = self.table.in_units(self.table.take(at)), self.table.in_units(there)
+        shown = [
+            {"row": int(row), "now": _plain_row(here, k)["values"], "then": _plain_row(moved, k)["values"]}
+            for k, row in enumerate(at)
+        ]
+        return {"rows": shown, "remarks": [str(one.message) for one in said]}
+
+    def measures(self, columns: Mapping[str, Array]) -> dict[str, Any]:
+        """Trustworthiness, reconstruction, and how much of each column neighbours on the map tell."""
+        n = self.table.n
+        at = np.unique(np.linspace(0, n - 1, min(n, _MEASURED)).astype(np.int64))
+        Z, X = self.fitted.embedding[at], np.asarray(self.table.take(at))
+        there = np.isfinite(Z).all(axis=1) & np.isfinite(X).all(axis=1)
+        at, Z, X = at[there], Z[there], X[there]
+        k = min(12, max(1, (len(at) - 1) // 2 - 1))
+        out: dict[str, Any] = {"trustworthiness": float(trustworthiness(X, Z, n_neighbors=k)), "reconstruction": None}
+        if capabilities(self.model).has_score and not capabilities(self.model).score_is_log_density:
+            out["reconstruction"] = float(self.model.score(self.table.take(at), **self.side(at)))
+        out["columns"] = [
+            found for name, values in columns.items() if (found := _told_by_neighbours(name, values[at], Z))
+        ]
+        return out
+
+
+def _told_by_neighbours(name: str, values: Array, Z: Array) -> dict[str, Any] | None:
+    """How well neighbours on the map tell a column; None where it has one value, or too few rows that have one."""
+    try:
+        found = leakage(Z, values, n_neighbors=min(10, len(Z) - 1))
+    except (ValueError, TypeError):
+        return None
+    return {"name": name, "value": found.value, "chance": found.chance, "kind": found.kind}
+
+
+def _group(rows: Array) -> Group:
+    """Means and variances of some rows; missing entries are left out."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # columns without any entry: NaN, which the page shows as such
+        mean = np.nanmean(rows, axis=0)
+        variance = np.nanvar(rows, axis=0, ddof=1) if len(rows) > 1 else np.zeros(rows.shape[1])
+    return Group(len(rows), mean, variance, np.empty((0, rows.shape[1])))
+
+
+def _plain_row(data: DataRows, at: int) -> dict[str, Any]:
+    """Numbers and categories of one row, with the names of both."""
+    texts = [column.levels[code] if (code := column.codes[at]) >= 0 else None for column in data.categories]
+    return {"values": data.numbers[at], "texts": texts}
+
+
+def _is_number(value: Any) -> bool:
+    return (
+        isinstance(value, int | float | np.integer | np.floating)
+        and not isinstance(value, bool)
+        and bool(np.isfinite(value))
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,248 @@
+"""The explorer over HTTP on this machine only: token, Host, Origin, sizes, and plain answers."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.resources import files
+from typing import Any
+from urllib.parse import parse_qs
+
+import numpy as np
+
+from sidelight.base.messages import printable, require_extra
+
+from ._explorer import Explorer
+from .statement import Statement
+
+__all__ = ["LARGEST", "asgi_app"]
+
+LARGEST = 16_000_000
+"""Bytes of the largest request."""
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+_TYPES = {"html": "text/html; charset=utf-8", "js": "text/javascript", "css": "text/css"}
+_STATIC = {"": "index.html", "app.js": "app.js", "app.css": "app.css"}
+
+Message = Mapping[str, Any]
+Query = Mapping[str, str]
+
+
+class RefusedError(Exception):
+    """A request that is not answered, with its status."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+def asgi_app(explorer: Explorer, token: str, hosts: frozenset[str]) -> Any:
+    """The application: ``hosts`` are the values of Host that are answered (``127.0.0.1:PORT``, ``localhost:PORT``)."""
+    require_extra("starlette", "explore", "explore")
+    from starlette.concurrency import run_in_threadpool
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    async def application(scope: Any, receive: Callable[[], Awaitable[Any]], send: Any) -> None:
+        if scope["type"] == "lifespan":  # uvicorn is told to do without
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close"})
+            return
+        request = Request(scope, receive)
+        try:
+            name = _checked(request, token, hosts)
+            said = await _body(request) if request.method == "POST" else {}
+            query = {key: values[-1] for key, values in parse_qs(request.url.query).items()}
+            content, kind = await run_in_threadpool(answer, explorer, request.method, name, query, said)
+            response = Response(content, media_type=kind, headers=_HEADERS)
+        except RefusedError as refusal:
+            response = _error(Response, refusal.status, str(refusal))
+        except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+            response = _error(Response, 400, str(error))
+        except Exception as error:  # the page should say it, and the server go on
+            response = _error(Response, 500, f"unexpected {type(error).__name__}: {error}")
+        await response(scope, receive, send)
+
+    return application
+
+
+def _error(response: Any, status: int, reason: str) -> Any:
+    text = json.dumps({"error": printable(reason)})
+    return response(text, status_code=status, media_type="application/json", headers=_HEADERS)
+
+
+def _checked(request: Any, token: str, hosts: frozenset[str]) -> str:
+    """The path behind the token, of a request that comes from the page itself."""
+    if request.headers.get("host", "") not in hosts:
+        raise RefusedError(421, "this address is not served here")
+    origin = request.headers.get("origin")
+    if origin is not None and origin not in {f"http://{host}" for host in hosts}:
+        raise RefusedError(403, "other pages get no answer")
+    first, _, name = request.url.path.removeprefix("/").partition("/")
+    if not hmac.compare_digest(first.encode(), token.encode()):
+        raise RefusedError(404, "there is nothing here")
+    if request.method not in ("GET", "POST"):
+        raise RefusedError(405, "GET and POST are answered")
+    return str(name)
+
+
+async def _body(request: Any) -> Message:
+    """The JSON object of a POST, read no further than allowed."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise RefusedError(415, "send application/json")
+    length = request.headers.get("content-length", "")
+    if length.isdigit() and int(length) > LARGEST:
+        raise RefusedError(413, f"at most {LARGEST:,} bytes are read")
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > LARGEST:
+            raise RefusedError(413, f"at most {LARGEST:,} bytes are read")
+        parts.append(part)
+    try:
+        found = json.loads(b"".join(parts))
+    except (ValueError, RecursionError):
+        raise RefusedError(400, "this is no JSON") from None
+    if not isinstance(found, dict):
+        raise RefusedError(400, "send a JSON object")
+    return found
+
+
+def answer(explorer: Explorer, method: str, name: str, query: Query, said: Message) -> tuple[Any, str]:
+    """The content of an answer and its media type."""
+    if method == "GET" and name in _STATIC:
+        file = _STATIC[name]
+        return files("sidelight.explorer").joinpath("static", file).read_bytes(), _TYPES[file.rpartition(".")[2]]
+    found = _ROUTES.get((method, name))
+    if found is None:
+        raise RefusedError(404, "there is nothing here")
+    content = found(explorer, query, said)
+    if isinstance(content, np.ndarray):
+        return content.tobytes(), "application/octet-stream"
+    if isinstance(content, str):
+        return content, "text/csv; charset=utf-8"
+    return json.dumps(plain(content), allow_nan=False), "application/json"
+
+
+def plain(value: Any) -> Any:
+    """Values that JSON has: numbers that are not finite become null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def _axes(explorer: Explorer, said: Mapping[str, Any]) -> tuple[int, int]:
+    return explorer.checked_axes(int(said.get("x", 0)), int(said.get("y", 1)))
+
+
+def _number(query: Query, key: str) -> int:
+    if not query.get(key, "").isdigit():
+        raise RefusedError(400, f"say {key} as a number")
+    return int(query[key])
+
+
+def _place(said: Message, count: int, key: str) -> list[float]:
+    found = said.get(key)
+    if not isinstance(found, list) or len(found) != count or not all(_finite(value) for value in found):
+        raise RefusedError(400, f"say {key} as {count} numbers")
+    return [float(value) for value in found]
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e100
+
+
+def _points(explorer: Explorer, query: Query, said: Message) -> Any:
+    at = _number(query, "map") if "map" in query else None
+    return explorer.points(at, _axes(explorer, query))
+
+
+def _row(explorer: Explorer, query: Query, said: Message) -> Any:
+    at = explorer.checked_rows([_number(query, "at")])
+    return explorer.map().row(int(at[0]))
+
+
+def _decode(explorer: Explorer, query: Query, said: Message) -> Any:
+    row = said.get("row")
+    row = None if row is None else int(explorer.checked_rows([row])[0])
+    return explorer.map().decode(_place(said, 2, "place"), row, _axes(explorer, said), said.get("given"))
+
+
+def _layer(explorer: Explorer, query: Query, said: Message) -> Any:
+    extent, kind = _place(said, 4, "extent"), str(said.get("kind", ""))
+    return explorer.map().layer(kind, extent, _axes(explorer, said), said.get("given"))
+
+
+def _summary(explorer: Explorer, query: Query, said: Message) -> Any:
+    others = explorer.checked_rows(said["others"]) if said.get("others") else None
+    return explorer.map().summary(explorer.checked_rows(said.get("rows")), others)
+
+
+def _say(explorer: Explorer, query: Query, said: Message) -> Any:
+    explorer.warm()  # what is said now will be fitted soon
+    spoken = said.get("statements")
+    if not isinstance(spoken, list) or not spoken:
+        raise RefusedError(400, "say statements")
+    explorer.say([Statement.from_json(one) for one in spoken])
+    return explorer.state()
+
+
+def _then_state(step: Callable[[Explorer, Message], None]) -> Callable[[Explorer, Query, Message], Any]:
+    def route(explorer: Explorer, query: Query, said: Message) -> Any:
+        step(explorer, said)
+        return explorer.state()
+
+    return route
+
+
+def _at(said: Message) -> int:
+    at = said.get("at")
+    if not isinstance(at, int) or isinstance(at, bool):
+        raise RefusedError(400, "say at as a number")
+    return at
+
+
+_ROUTES: dict[tuple[str, str], Callable[[Explorer, Query, Message], Any]] = {
+    ("GET", "state"): lambda explorer, query, said: explorer.state(),
+    ("GET", "points"): _points,
+    ("GET", "column"): lambda explorer, query, said: explorer.column(_number(query, "at")),
+    ("GET", "row"): _row,
+    ("GET", "measures"): lambda explorer, query, said: explorer.measures(_number(query, "map")),
+    ("GET", "job"): lambda explorer, query, said: explorer.job_state(),
+    ("POST", "decode"): _decode,
+    ("POST", "layer"): _layer,
+    ("POST", "summary"): _summary,
+    ("POST", "counterfactual"): lambda explorer, query, said: explorer.map().counterfactual(
+        explorer.checked_rows(said.get("rows")), said.get("given")
+    ),
+    ("POST", "say"): _say,
+    ("POST", "switch"): _then_state(lambda explorer, said: explorer.switch(_at(said))),
+    ("POST", "forget"): _then_state(lambda explorer, said: explorer.forget(_at(said))),
+    ("POST", "visit"): _then_state(lambda explorer, said: explorer.visit(_at(said))),
+    ("POST", "undo"): _then_state(lambda explorer, said: explorer.undo()),
+    ("POST", "refit"): _then_state(lambda explorer, said: explorer.refit()),
+    ("POST", "stop"): _then_state(lambda explorer, said: explorer.stop()),
+    ("POST", "save"): lambda explorer, query, said: {"written": explorer.save()},
+    ("POST", "export"): lambda explorer, query, said: explorer.export(explorer.checked_rows(said.get("rows"))),
+}

@@ -1,0 +1,174 @@
+"""The rows of an explorer: features as the model takes them, and the columns beside them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.base.capabilities import feature_names_of, given_of
+from sidelight.base.messages import error_message
+from sidelight.plot._colouring import Numbers, column_names
+from sidelight.report._columns import Column, DataRows, data_rows, names_of_rows, table_columns
+
+from .statement import Statement
+
+__all__ = ["Column", "Table", "digest_of", "given_columns", "labelled", "shown_columns", "table_of"]
+
+Array = NDArray[Any]
+_MOST_FEATURES = 60  # features that are offered as colours
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows and what is known about them.
+
+    Parameters
+    ----------
+    X : array or data frame of shape (n, d)
+        As the model takes it.
+    columns : dict of str to array of shape (n,)
+        What is known beside the features.
+    features : tuple of str
+        Names of the d columns of X.
+    row_names : tuple of str
+        Empty without names.
+    image_shape : tuple (height, width) or None
+    to_data : callable or None
+        Rows of X in the units of the user's data.
+    """
+
+    X: Any
+    columns: Mapping[str, Array] = field(default_factory=dict)
+    features: tuple[str, ...] = ()
+    row_names: tuple[str, ...] = ()
+    image_shape: tuple[int, int] | None = None
+    to_data: Callable[[Any], Any] | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    def take(self, rows: Array) -> Any:
+        """Some rows of X, of the same type."""
+        return self.X.iloc[rows] if hasattr(self.X, "iloc") else self.X[rows]
+
+    @cached_property
+    def colours(self) -> tuple[Column, ...]:
+        """The features as colours, in the units of the data; none of pictures and of tables with very many."""
+        if self.image_shape is not None or len(self.features) > _MOST_FEATURES:
+            return ()
+        data = self.in_units(self.X)
+        numbers = tuple(Numbers(name, data.numbers[:, k]) for k, name in enumerate(data.names))
+        found: tuple[Column, ...] = (*numbers, *data.categories)
+        return tuple(one for one in found if one.name not in self.columns)
+
+    @cached_property
+    def value_range(self) -> tuple[float, float]:
+        """The smallest and the largest value, between which pictures go from black to white."""
+        X = np.asarray(self.X)
+        return float(np.nanmin(X)), float(np.nanmax(X))
+
+    def in_units(self, rows: Any) -> DataRows:
+        """Rows of X, or rows that a model returned, in the units of the data: numbers and categories."""
+        return data_rows(np.asarray(rows), self.to_data, self.features)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of X and of the columns beside it."""
+        found = hashlib.sha256(digest_of(np.asarray(self.X, dtype=np.float64)).encode())
+        for name in sorted(self.columns):
+            found.update(repr((name, [_text(value) for value in self.columns[name].tolist()])).encode())
+        return found.hexdigest()
+
+
+def digest_of(values: Array) -> str:
+    """SHA-256 of an array: shape, type and bytes."""
+    values = np.ascontiguousarray(values)
+    found = hashlib.sha256(f"{values.shape}{values.dtype.str}".encode())
+    found.update(values.tobytes())
+    return found.hexdigest()
+
+
+def table_of(
+    model: Any,
+    X: Any,
+    columns: Any = None,
+    given: Any = None,
+    *,
+    row_names: Sequence[str] | None = None,
+    image_shape: tuple[int, int] | None = None,
+    to_data: Callable[[Any], Any] | None = None,
+) -> Table:
+    """The rows that :func:`sidelight.explore` is about."""
+    rows = X if hasattr(X, "iloc") else np.asarray(X)
+    if rows.ndim != 2 or np.asarray(rows).dtype.kind not in "biuf":
+        seen = f"array of shape {rows.shape}, type {np.asarray(rows).dtype}"
+        raise ValueError(error_message("explore", "X", seen, "is no table of numbers", "Give the rows of the fit"))
+    n = len(rows)
+    names = column_names(X) or feature_names_of(model) or [f"x{k + 1}" for k in range(rows.shape[1])]
+    found = _columns(columns, n) | given_columns(model, given, n)
+    if image_shape is not None and image_shape[0] * image_shape[1] != rows.shape[1]:
+        rule = f"does not fit {rows.shape[1]} columns"
+        raise ValueError(error_message("explore", "image_shape", image_shape, rule, "Give (height, width) of a row"))
+    return Table(rows, found, tuple(map(str, names)), names_of_rows(row_names, X, n), image_shape, to_data)
+
+
+def given_columns(model: Any, given: Any, n: int) -> dict[str, Array]:
+    """``given`` of the rows as columns, under the names that the model has for them."""
+    known = given_of(model)
+    if known is None or given is None:
+        if known is None and given is not None:
+            raise ValueError(
+                error_message("explore", "given", "something", "is not known to the model", "Leave it out")
+            )
+        if known is not None:
+            lacking = ", ".join(column.name for column in known.columns)
+            raise ValueError(error_message("explore", "given", None, f"lacks {lacking}", "Give it as in fit"))
+        return {}
+    names = [column.name for column in known.columns]
+    if column_names(given):
+        return {name: np.asarray(given[name], dtype=object) for name in names}
+    values = np.asarray(given, dtype=object).reshape(n, len(names))
+    return {name: values[:, k] for k, name in enumerate(names)}
+
+
+def labelled(table: Table, statements: Sequence[Statement]) -> dict[str, Array]:
+    """The columns of the table and those that statements "label" make; rows without a label are missing there."""
+    found = dict(table.columns)
+    for one in statements:
+        if one.kind == "label" and one.on:
+            own = found.get(one.column)
+            column = np.full(table.n, None, dtype=object) if own is None else np.array(own, dtype=object)
+            column[list(one.rows)] = one.value
+            found[one.column] = column
+    return found
+
+
+def _columns(columns: Any, n: int) -> dict[str, Array]:
+    if columns is None:
+        return {}
+    if not column_names(columns):
+        remedy = "Give a dict or a data frame of columns"
+        raise TypeError(error_message("explore", "columns", type(columns).__name__, "has no names", remedy))
+    found = {str(name): np.asarray(columns[name]) for name in column_names(columns)}
+    for name, values in found.items():
+        if values.shape != (n,):
+            rule = f"does not match the {n} rows"
+            raise ValueError(error_message("explore", "columns", f"{name} of {values.shape}", rule, "Give one per row"))
+    return found
+
+
+def shown_columns(columns: Mapping[str, Array], n: int) -> tuple[Column, ...]:
+    """Columns as categories or numbers with their colours' limits."""
+    return table_columns(dict(columns), n) if columns else ()
+
+
+def _text(value: Any) -> Any:
+    return None if value is None or value != value else value if isinstance(value, str | int | float) else str(value)

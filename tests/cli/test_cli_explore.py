@@ -1,0 +1,100 @@
+"""``sidelight explore``: a model and its data, data alone, a session replayed; the page itself is tested elsewhere."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sidelight
+from sidelight.cli._output import Output
+
+pytest.importorskip("starlette", reason="needs the extra explore")
+pytest.importorskip("uvicorn", reason="needs the extra explore")
+
+QUICK = ["--set", "max_iter=15", "--set", "tol=0.01"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("explore")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 3)) * [1, 20, 3], columns=["length", "width", "height"])
+    table["batch"] = np.repeat(["a", "b"], 30)
+    table["length"] += 4.0 * (table["batch"] == "b")
+    table.to_csv(place / "data.csv", index=False)
+    return place
+
+
+@pytest.fixture
+def pages(monkeypatch):
+    """Explorers that the command would serve; nothing is waited for."""
+    from sidelight.explorer import serving
+
+    found = []
+
+    def wait(page):
+        found.append(page._explorer)
+
+    monkeypatch.setattr(serving.Served, "wait", wait)
+    monkeypatch.setattr(serving.webbrowser, "open", lambda address: True)
+    return found
+
+
+def run(*arguments):
+    from sidelight.cli._app import app
+
+    with pytest.raises(SystemExit) as ended:
+        app([str(argument) for argument in arguments])
+    return ended.value.code
+
+
+@pytest.mark.thorough
+def test_a_table_is_embedded_and_a_session_of_it_can_be_replayed(folder, pages, capsys, tmp_path):
+    data = folder / "data.csv"
+    assert run("explore", data, "--colour", "batch", *QUICK, "--out", tmp_path / "kept", "--json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["address"].startswith("http://127.0.0.1:")
+    explorer = pages.pop()
+    assert set(explorer.columns) == {"batch"}
+    assert next(column["name"] for column in explorer.state()["columns"]) == "batch"
+    row = explorer.map().row(0)
+    np.testing.assert_allclose(row["values"], pd.read_csv(data).iloc[0, :3].astype(float), rtol=1e-9)
+
+    model, session = explorer.save()
+    explorer.say([sidelight.explorer.Statement("factor_out", column="batch")])
+    explorer.session = explorer.session.mapped("")
+    explorer.session.save(session)
+    assert run("explore", model, data, "--replay", session, "--out", tmp_path / "new.sidelight") == 0
+    found = sidelight.load(tmp_path / "new.sidelight")
+    last = found.steps[-1][1] if hasattr(found, "steps") else found
+    assert [column.name for column in last.given_.columns] == ["batch"]
+    assert run("transform", tmp_path / "new.sidelight", data, "--out", tmp_path / "places.csv") == 0
+    pd.read_csv(data).iloc[::-1].to_csv(tmp_path / "other.csv", index=False)
+    assert run("explore", model, tmp_path / "other.csv", "--replay", session, "--out", tmp_path / "no.sidelight") == 1
+    assert "another than the session was made with" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["model.sidelight"], "does not keep its rows"),
+        (["data.csv", "other.csv"], "is no model file"),
+        (["data.csv", "--replay", "session.json"], "give the model"),
+    ],
+)
+def test_what_is_missing_is_said(arguments, said, capsys, monkeypatch, folder):
+    monkeypatch.chdir(folder)
+    assert run("explore", *arguments) == 1
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.thorough
+def test_the_demo_opens_with_hints_already_said(pages, tmp_path):
+    from sidelight.cli._demo import demo_page
+
+    demo_page(Output(quiet=True), tmp_path, n_views=6, settings={"max_iter": 10, "tol": 0.01}, browser=False)
+    state = pages.pop().state()
+    assert [one["kind"] for one in state["statements"]] == ["factor_out", "same", "same"]
+    assert not state["fresh"]
+    assert state["image"]

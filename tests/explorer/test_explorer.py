@@ -1,0 +1,186 @@
+"""The state behind the page, without a server: questions, statements, fits in a worker, undo, files."""
+
+import csv
+import io
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+import sidelight
+from sidelight import explorer as room
+from sidelight.explorer import Session, Statement
+from sidelight.explorer._explorer import Explorer, Setting
+from sidelight.explorer._server import plain
+from sidelight.explorer._table import table_of
+
+
+def test_decoding_a_place_is_the_inverse_of_the_model_with_what_was_chosen(given_model, views, columns):
+    table = table_of(given_model, views.X, {"angle": columns["angle"]}, given={"object": columns["object"]})
+    shown = Explorer(given_model, table).map()
+    place = shown.places[5]
+    for chosen in (None, "duck", "mug"):
+        found = shown.decode(place.tolist(), 5, (0, 1), None if chosen is None else {"object": chosen})
+        own = {} if chosen is None else {"given": chosen}
+        np.testing.assert_allclose(found["values"], given_model.inverse_transform(place[None], **own)[0], atol=1e-12)
+    with pytest.raises(ValueError, match="is no category"):
+        shown.decode(place.tolist(), 5, (0, 1), {"object": "cow"})
+    with pytest.raises(ValueError, match="does not say object"):
+        shown.decode(place.tolist(), 5, (0, 1), {"angle": 3})
+    assert shown.controls() == [{"name": "object", "kind": "category", "values": ["car", "duck", "mug"]}]
+    other = shown.counterfactual(np.arange(3), {"object": "mug"})["rows"]
+    now = {"given_now": columns["object"][:3]}
+    np.testing.assert_allclose(other[1]["then"], given_model.counterfactual(views.X[:3], given="mug", **now)[1])
+
+
+def test_what_sets_a_selection_apart_is_in_front_with_an_interval_that_holds_it():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    X[:80, 3] = 1.5 * X[:80, 3] + 4.0
+    model = sidelight.TwoWayEmbedding().fit(X)
+    shown = Explorer(model, table_of(model, X, {"kind": np.repeat(["a", "b"], [80, 120])})).map()
+    found = shown.summary(np.arange(80), None)
+    first = found["features"][0]
+    assert (first["name"], found["count"], found["others"]) == ("x4", 80, 120)
+    assert first["low"] < first["effect"] < first["high"]
+    np.testing.assert_allclose([first["here"], first["there"]], [X[:80, 3].mean(), X[80:, 3].mean()])
+    assert first["fdr"] < 1e-6
+    assert found["columns"] == [{"name": "kind", "values": [{"value": "a", "count": 80}]}]
+    two = shown.summary(np.arange(10), np.arange(10, 80))["features"]
+    assert two[0]["low"] < 0 < two[0]["high"] or two[0]["fdr"] > 1e-6
+
+
+def test_layers_are_grids_of_what_the_model_says(explorer):
+    shown = explorer.map()
+    extent = [*np.quantile(shown.places[:, 0], [0, 1]), *np.quantile(shown.places[:, 1], [0, 1])]
+    density = shown.layer("density", extent, (0, 1), None)
+    assert len(density["values"]) == density["size"] ** 2
+    assert density["high"] == 1.0
+    corner = shown.model.predictive_variance(np.array([[extent[0], extent[2]]]))
+    spread = shown.layer("uncertainty", extent, (0, 1), None)["values"][0]
+    np.testing.assert_allclose(spread, np.sqrt(corner.mean()))
+    with pytest.raises(ValueError, match="not offered"):
+        shown.layer("weather", extent, (0, 1), None)
+
+
+def test_undo_goes_back_one_step_at_a_time(explorer):
+    before = explorer.session
+    explorer.say([Statement("drop", rows=[1])])
+    explorer.switch(0)
+    assert not explorer.state()["statements"][0]["on"]
+    explorer.undo()
+    assert explorer.state()["statements"][0]["on"]
+    explorer.undo()
+    assert explorer.session == before
+    with pytest.raises(ValueError, match="was done yet"):
+        explorer.undo()
+    with pytest.raises(ValueError, match="points past the last row"):
+        explorer.say([Statement("drop", rows=[36])])
+    with pytest.raises(ValueError, match="none of the 1 maps"):
+        explorer.visit(3)
+    assert explorer.session == before
+
+
+def test_a_csv_has_no_cell_that_a_spreadsheet_would_run(model, views):
+    evil = np.array(["=1+1", "@SUM(A1)", "+3", "-2", "fine"] * 7 + ["a,b\n"], dtype=object)
+    explorer = Explorer(model, table_of(model, views.X, {"=cmd": evil}, image_shape=views.image_shape))
+    lines = list(csv.reader(io.StringIO(explorer.export(np.array([0, 1, 4, 35])))))
+    assert lines[0][:4] == ["row", "z1", "z2", "'=cmd"]
+    assert [line[3] for line in lines[1:]] == ["'=1+1", "'@SUM(A1)", "fine", "a,b\n"]
+    assert float(lines[1][1]) == model.embedding_[0, 0]
+
+
+def test_plain_values_are_json(explorer):
+    import json
+
+    state = plain(explorer.state())
+    assert json.loads(json.dumps(state, allow_nan=False)) == state
+    assert plain({"a": np.float32("nan"), "b": (np.int64(3),)}) == {"a": None, "b": [3]}
+
+
+@pytest.mark.thorough
+def test_hints_said_and_fitted_in_the_worker_are_what_a_script_gets(explorer, model, views, columns, hints, refitted):
+    first = explorer.points(None, (0, 1)).tobytes()
+    before = explorer.measures(0)
+    explorer.say(hints)
+    assert refitted(explorer)["state"] == "done"
+    after = explorer.measures(1)
+    told = [found["columns"][0]["value"] for found in (explorer.measures(0), after)]
+    assert told[1] < told[0] - 0.3  # what was factored out is told by neighbours no longer
+    assert before["columns"] == []
+    written = explorer.save()
+    script = room.replay(Session.load(written[1]), model, views.X, columns)
+    assert script.embedding_.tobytes() == explorer.map().fitted.embedding.tobytes()
+    assert sidelight.load(written[0]).embedding_.tobytes() == script.embedding_.tobytes()
+    assert explorer.points(None, (0, 1)).tobytes() != first
+    explorer.undo()
+    assert explorer.points(None, (0, 1)).tobytes() == first
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("how", ["killed", "stopped", "refused"])
+def test_a_fit_that_does_not_end_well_keeps_the_old_map(how, explorer):
+    first, session = explorer.points(None, (0, 1)).tobytes(), explorer.session
+    if how == "refused":
+        explorer.say([Statement("label", rows=[1], column="c", value="x"), Statement("factor_out", column="c")])
+        session = explorer.session
+    explorer.refit()
+    if how == "killed":
+        os.kill(explorer.job.process.pid, signal.SIGKILL)
+    elif how == "stopped":
+        with pytest.raises(ValueError, match="still running"):
+            explorer.refit()
+        explorer.stop()
+    explorer.job.wait(30)
+    state = explorer.job_state()
+    assert state["state"] == {"killed": "failed", "stopped": "stopped", "refused": "failed"}[how]
+    assert "The old map is kept." in state["message"]
+    assert explorer.session == session
+    assert explorer.points(None, (0, 1)).tobytes() == first
+
+
+def test_pinned_rows_are_those_that_the_next_map_is_aligned_by(explorer, model):
+    from sidelight.explorer._fit import Fitted
+
+    class Done:
+        state, message, seconds, progress = "done", "", 1.0, {}
+        statements = (Statement("pin", rows=[0, 1, 2, 3]),)
+
+    moved = model.embedding_.copy()
+    moved[4:] += np.random.default_rng(0).normal(size=moved[4:].shape) * moved.std()
+    Done.fitted = Fitted(model, 5.0 * moved @ [[0, 1], [-1, 0]] + 3)
+    explorer.job = Done()
+    explorer.state()
+    np.testing.assert_allclose(explorer.map().places[:4], model.embedding_[:4], atol=1e-9)
+
+
+def test_questions_are_quick(explorer):
+    """Under 50 ms at the pointer; processor time, because other processes take turns."""
+    shown, began = explorer.map(), time.process_time()
+    for row in range(10):
+        shown.row(row)
+        shown.decode(shown.places[row].tolist(), row, (0, 1), None)
+    assert (time.process_time() - began) / 10 < 0.05
+
+
+def test_a_setting_says_where_things_are_kept(model, views, tmp_path):
+    explorer = Explorer(model, table_of(model, views.X), (), Setting(folder=tmp_path / "new" / "folder"))
+    assert [path.rpartition("/")[2] for path in explorer.save()] == ["model.sidelight", "session.json"]
+
+
+def test_rows_that_the_model_was_not_fitted_on_are_placed_by_it(model, views):
+    table = table_of(model, views.X[::-1].copy())
+    np.testing.assert_allclose(Explorer(model, table).map().places, model.transform(views.X[::-1]))
+
+
+def test_given_without_a_name_and_labels_in_a_column_of_numbers(views, columns):
+    model = sidelight.KernelInformationEmbedding(max_iter=5, tol=0.1).fit(views.X, given=columns["object"])
+    table = table_of(model, views.X, {"angle": columns["angle"]}, given=columns["object"])
+    explorer = Explorer(model, table)
+    (name,) = explorer.map().given_names
+    found = explorer.map().decode([0.0, 0.0], None, (0, 1), {name: "mug"})["values"]
+    np.testing.assert_allclose(found, model.inverse_transform([[0.0, 0.0]], given="mug")[0])
+    explorer.say([Statement("label", rows=[0, 1], column="angle", value="front")])
+    assert "front" in explorer.state()["columns"][0]["levels"]

@@ -1,0 +1,113 @@
+"""The server answers the page and nobody else: token, Host, Origin, sizes, paths."""
+
+import contextlib
+import http.client
+import json
+from urllib.parse import urlparse
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra explore")
+pytest.importorskip("uvicorn", reason="needs the extra explore")
+
+from sidelight.explorer._explorer import Explorer
+from sidelight.explorer._server import LARGEST
+from sidelight.explorer._table import table_of
+from sidelight.explorer.serving import serve
+
+
+@pytest.fixture(scope="module")
+def served(model, views, columns):
+    with serve(Explorer(model, table_of(model, views.X, columns, image_shape=views.image_shape))) as page:
+        yield page
+
+
+def ask(served, method="GET", path="", said=None, prefix=None, body=None, **headers):
+    where = urlparse(served.address)
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
+    try:
+        headers = {"Content-Type": "application/json", **{k.replace("_", "-"): v for k, v in headers.items()}}
+        content = json.dumps(said).encode() if said is not None else body
+        connection.request(method, (where.path if prefix is None else prefix) + path, content, headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read(), dict(answer.getheaders())
+    finally:
+        connection.close()
+
+
+def test_the_page_gets_what_it_asks_for(served, model, views):
+    status, state, headers = ask(served, path="state")
+    assert status == 200
+    assert json.loads(state)["rows"] == 36
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "unsafe" not in headers["content-security-policy"]
+    points = np.frombuffer(ask(served, path="points?x=0&y=1")[1], dtype="<f4").reshape(-1, 2)
+    np.testing.assert_array_equal(points, model.embedding_.astype("<f4"))
+    place = model.embedding_[3].tolist()
+    status, found, _ = ask(served, "POST", "decode", {"place": place, "row": 3})
+    assert status == 200
+    np.testing.assert_allclose(json.loads(found)["values"], model.inverse_transform([place])[0], atol=1e-12)
+    codes = np.frombuffer(ask(served, path="column?at=0")[1], dtype="<f4")
+    assert codes.tolist() == np.repeat([0.0, 1.0, 2.0], 12).tolist()
+
+
+@pytest.mark.parametrize("prefix", ["/", "/state", "/wrong/", "/wrong/state", "/%00/", ""])
+def test_without_the_token_there_is_nothing(served, prefix):
+    status, body, _ = ask(served, path="state", prefix=prefix or "/")
+    assert status == 404
+    assert b"36" not in body
+
+
+@pytest.mark.parametrize(
+    "path", ["../_server.py", "%2e%2e/_server.py", "static/app.js", "app.js/..", "..%5c", "index.html"]
+)
+def test_no_path_leads_out_of_the_page(served, path):
+    assert ask(served, path=path)[0] == 404
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:80", ""])
+def test_a_foreign_host_is_refused(served, host):
+    assert ask(served, path="state", Host=host)[0] in (400, 421)
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:1", "http://127.0.0.1:1"])
+def test_a_foreign_origin_is_refused(served, origin):
+    assert ask(served, path="state", Origin=origin)[0] == 403
+    assert ask(served, "POST", "undo", {}, Origin=origin)[0] == 403
+
+
+def test_large_and_strange_requests_are_refused(served):
+    assert ask(served, "POST", "say", body=b"x", Content_Length=str(2 * 10**9))[0] == 413
+    assert ask(served, "POST", "say", body=b"[" * 100_000)[0] == 400
+    assert ask(served, "POST", "say", body=b"[]")[0] == 400
+    assert ask(served, "POST", "say", {}, Content_Type="text/plain")[0] == 415
+    assert ask(served, "PUT", "state")[0] == 405
+    chunks = (b"x" * 1_000_000 for _ in range(LARGEST // 1_000_000 + 2))
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it may hang up before everything was sent
+        assert ask(served, "POST", "say", body=chunks)[0] == 413
+    assert ask(served, path="state")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("decode", {"place": [1e999, 0]}),
+        ("decode", {"place": [0, 0], "row": 99}),
+        ("decode", {"place": [0, 0], "x": 0, "y": 7}),
+        ("decode", {"place": "ab"}),
+        ("summary", {"rows": []}),
+        ("summary", {"rows": [0, 1e300]}),
+        ("summary", {"rows": ["0"]}),
+        ("say", {"statements": [{"kind": "drop", "rows": [36]}]}),
+        ("say", {"statements": [{"kind": "factor_out", "column": "nothing"}]}),
+        ("switch", {"at": 17}),
+        ("visit", {"at": -1}),
+        ("forget", {"at": True}),
+        ("counterfactual", {"rows": [1], "given": {"object": "mug"}}),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_with_a_sentence(served, path, said):
+    status, body, _ = ask(served, "POST", path, said)
+    assert status == 400
+    assert len(json.loads(body)["error"]) > 10

@@ -1,0 +1,351 @@
+// The page: what the server says on one side, what the user does on the other.
+
+import "./style.css";
+import { get, numbers, post, postForText, Refusal } from "./api";
+import { card } from "./card";
+import * as colours from "./colours";
+import { button, byId, count, fill, make, written } from "./dom";
+import * as panels from "./panels";
+import { Scatter, type Mode, type Tool } from "./scatter";
+import type { Column, Counterfactual, Decoded, Given, Job, Layer, Measures, Row, State, Summary } from "./types";
+
+const DIM = 0.13;
+
+class Page {
+  scatter = new Scatter(byId("stage"));
+  state!: State;
+  axes: [number, number] = [0, 1];
+  given: Given | null = null;
+  selected = new Set<number>();
+  other = new Set<number>(); // selection B
+  private column: Column | null = null;
+  private values: Float32Array | null = null;
+  private row: Row | null = null;
+  private here: Decoded | null = null;
+  private place: [number, number] | null = null;
+  private asking = false;
+  private asked: { place: [number, number]; row: number } | null = null;
+  private code: "python" | "command" = "python";
+  private question = 0;
+
+  async start(): Promise<void> {
+    this.wire();
+    await this.take(await get<State>("state"), false);
+    document.documentElement.dataset.ready = "yes";
+    setInterval(() => void this.watch(), 2000);
+    document.addEventListener("visibilitychange", () => void this.watch());
+    if (this.state.job.state === "running") void this.follow();
+  }
+
+  // A new state: points are fetched where the map is another one.
+  async take(state: State, moving = true): Promise<void> {
+    const before = this.state as State | undefined;
+    const another = !before || before.maps[before.current]?.number !== state.maps[state.current].number;
+    this.state = state;
+    if (another) {
+      this.given = this.chosen(state);
+      this.scatter.show(await numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), moving);
+      this.row = this.here = null;
+      if (this.scatter.marked >= 0) this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked);
+    }
+    this.fillControls();
+    this.fillLists();
+    await this.recolour();
+    if (another) { void this.relayer(); void this.remeasure(); this.redescribe(); this.say(state.remarks.join(" ")); }
+    else if (JSON.stringify(before.statements) !== JSON.stringify(state.statements)) void this.remeasure();
+  }
+
+  private async act(path: string, said: unknown = {}): Promise<void> { await this.tried(async () => this.take(await post<State>(path, said))); }
+
+  async tried(work: () => Promise<void>): Promise<void> {
+    try { await work(); } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.say(error.message, true);
+    }
+  }
+
+  say(text: string, warn = false): void {
+    const notice = byId("notice");
+    notice.textContent = text;
+    notice.hidden = !text;
+    notice.classList.toggle("warn", warn);
+  }
+
+  // ---- the map
+
+  private wire(): void {
+    const tools: [Tool, string][] = [["move", "Move"], ["lasso", "Lasso"], ["box", "Box"]];
+    fill(byId("tools"), ...tools.map(([tool, text]) => make("label", { class: "tool" },
+      make("input", { type: "radio", name: "tool", value: tool, checked: tool === "move", onchange: () => { this.scatter.tool = tool; byId("stage").dataset.tool = tool; } }), text)));
+    byId("zoom-in").onclick = () => this.scatter.zoom(1.5);
+    byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5);
+    byId("zoom-all").onclick = () => this.scatter.all();
+    byId("undo").onclick = () => void this.act("undo");
+    byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await post<{ written: string[] }>("save")).written.join(", ")}`));
+    byId<HTMLSelectElement>("colour").onchange = () => { this.values = null; void this.tried(() => this.recolour()); };
+    byId<HTMLSelectElement>("layer").onchange = () => void this.tried(() => this.relayer());
+    this.scatter.onhover = (place, row) => this.hover(place, row);
+    this.scatter.onselect = (rows, mode) => this.select(rows, mode);
+    this.scatter.onclear = () => this.select([], "replace");
+    addEventListener("keydown", (event) => {
+      const typing = event.target instanceof HTMLInputElement && event.target.type === "text";
+      if (event.key === "z" && (event.ctrlKey || event.metaKey) && !typing) { event.preventDefault(); void this.act("undo"); }
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => void this.tried(() => this.relayer()));
+    (byId("stage") as HTMLElement & { page?: Page }).page = this;
+  }
+
+  private hover(place: [number, number], row: number): void {
+    this.place = place;
+    this.scatter.mark(row);
+    this.asked = { place, row };
+    if (!this.asking) void this.tried(() => this.ask());
+  }
+
+  // One question at a time; the pointer's last place wins.
+  private async ask(): Promise<void> {
+    this.asking = true;
+    try {
+      while (this.asked) {
+        const { place, row } = this.asked;
+        this.asked = null;
+        const body = { place, row: row < 0 ? null : row, given: this.given, x: this.axes[0], y: this.axes[1] };
+        const own = row < 0 ? Promise.resolve(null) : this.row?.row === row ? Promise.resolve(this.row) : get<Row>(`row?at=${row}`);
+        [this.row, this.here] = await Promise.all([own, this.state.can.decode ? post<Decoded>("decode", body) : Promise.resolve(null)]);
+        fill(byId("here"), card(this.state, this.row, this.here));
+      }
+    } finally { this.asking = false; }
+  }
+
+  private async recolour(): Promise<void> {
+    const select = byId<HTMLSelectElement>("colour"), at = Number(select.value), n = this.state.rows;
+    this.column = select.value === "" ? null : this.state.columns[at];
+    if (this.column) this.values = await numbers(`column?at=${at}`);
+    const rgb = colours.ofRows(this.column, this.values, n), rgba = new Uint8Array(4 * n), picked = this.selected.size + this.other.size > 0;
+    const solid = n > 20000 ? 0.75 : 0.92;
+    for (let i = 0; i < n; i++) {
+      rgba.set(rgb.subarray(3 * i, 3 * i + 3), 4 * i);
+      rgba[4 * i + 3] = Math.round(255 * (!picked || this.selected.has(i) ? solid : this.other.has(i) ? 0.55 : DIM));
+    }
+    this.scatter.colours(rgba);
+    this.fillLegend();
+  }
+
+  private fillLegend(): void {
+    const column = this.column;
+    if (!column) return fill(byId("legend"));
+    const swatch = (colour: colours.Rgb, text: string): HTMLElement => {
+      const dot = make("span", { class: "dot" });
+      dot.style.background = colours.css(colour);
+      return make("span", { class: "swatch" }, dot, text);
+    };
+    if (column.kind === "categories") return fill(byId("legend"), ...(column.levels ?? []).slice(0, 24).map((level, k) => swatch(colours.ofLevel(k), level)));
+    const low = column.period ? 0 : column.low ?? 0, high = column.period ?? column.high ?? 1;
+    fill(byId("legend"), ...[0, 0.25, 0.5, 0.75, 1].map((share) => swatch(colours.ofNumber(column, low + share * (high - low)), written(low + share * (high - low)))));
+  }
+
+  private async relayer(): Promise<void> {
+    const kind = byId<HTMLSelectElement>("layer").value, extent = this.scatter.window();
+    if (!kind) return this.scatter.setLayer(null, "");
+    const said = { kind, extent, given: this.given, x: this.axes[0], y: this.axes[1] };
+    this.scatter.setLayer(await post<Layer>("layer", said), getComputedStyle(document.body).getPropertyValue(kind === "density" ? "--density" : "--doubt"));
+  }
+
+  // ---- given
+
+  private chosen(state: State): Given | null {
+    const kept: Given = {};
+    for (const one of state.controls) kept[one.name] = this.given?.[one.name] ?? (one.values ? one.values[0] : ((one.low ?? 0) + (one.high ?? 1)) / 2);
+    return state.controls.length && this.given ? kept : null;
+  }
+
+  private fillControls(): void {
+    const state = this.state, colour = byId<HTMLSelectElement>("colour"), kept = colour.options[colour.selectedIndex]?.text;
+    const option = (value: string, text: string, chosen: boolean) => make("option", { value, selected: chosen }, text);
+    const first = kept === undefined && state.columns.length && !state.columns[0].feature ? state.columns[0].name : kept;
+    fill(colour, option("", "none", false), ...state.columns.map((one, at) => option(String(at), one.name, one.name === first)));
+    const layer = byId<HTMLSelectElement>("layer"), now = layer.value;
+    fill(layer, option("", "none", now === ""), ...["density", "uncertainty"].filter((kind) => state.can[kind]).map((kind) => option(kind, kind, now === kind)));
+    byId<HTMLButtonElement>("undo").disabled = !state.can.undo;
+    this.fillAxes();
+    this.fillGiven();
+  }
+
+  private fillAxes(): void {
+    if (this.state.dims <= 2) return;
+    const choice = (which: 0 | 1) => make("select", { "aria-label": which ? "Vertical axis" : "Horizontal axis", onchange: (event: Event) => {
+      const axis = Number((event.target as HTMLSelectElement).value);
+      this.axes = which ? [this.axes[0], axis] : [axis, this.axes[1]];
+      if (this.axes[0] !== this.axes[1]) void this.tried(async () => { this.scatter.show(await numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), true); await this.relayer(); });
+    } }, ...Array.from({ length: this.state.dims }, (_, k) => make("option", { value: String(k), selected: this.axes[which] === k }, `z${k + 1}`)));
+    fill(byId("axes"), "Axes ", choice(0), choice(1));
+  }
+
+  private fillGiven(): void {
+    const state = this.state, box = byId("controls");
+    if (!state.controls.length) return fill(box);
+    const again = () => { void this.tried(async () => { if (this.place) this.hover(this.place, this.scatter.marked); await this.relayer(); }); };
+    const parts = state.controls.map((one) => {
+      const now = this.given?.[one.name];
+      const set = (value: string | number) => { this.given = { ...(this.given ?? this.chosenFirst()), [one.name]: value }; this.fillGiven(); again(); };
+      const control = one.values
+        ? make("select", { id: `given-${one.name}`, onchange: (event: Event) => { const value = (event.target as HTMLSelectElement).value; if (value) set(value); else { this.given = null; this.fillGiven(); again(); } } },
+          make("option", { value: "", selected: now === undefined }, "averaged over"), ...one.values.map((value) => make("option", { value, selected: value === now }, value)))
+        : make("input", { type: "range", min: String(one.low), max: String(one.high), step: "any", value: String(now ?? ((one.low ?? 0) + (one.high ?? 1)) / 2), onchange: (event: Event) => set(Number((event.target as HTMLInputElement).value)) });
+      return make("label", { class: "given" }, `Given ${one.name} `, control, one.values ? "" : now === undefined ? " averaged over" : ` ${written(Number(now))}`);
+    });
+    fill(box, ...parts);
+  }
+
+  private chosenFirst(): Given {
+    const kept: Given = {};
+    for (const one of this.state.controls) kept[one.name] = one.values ? one.values[0] : ((one.low ?? 0) + (one.high ?? 1)) / 2;
+    return kept;
+  }
+
+  // ---- selection
+
+  select(rows: number[], mode: Mode): void {
+    if (mode === "replace") this.selected = new Set(rows);
+    else for (const row of rows) { if (mode === "add") this.selected.add(row); else this.selected.delete(row); }
+    for (const row of this.selected) this.other.delete(row);
+    void this.tried(() => this.recolour());
+    this.fillSelection();
+  }
+
+  rows(of: Set<number>): number[] { return [...of].sort((a, b) => a - b); }
+
+  private fillSelection(summary: HTMLElement | null = null): void {
+    const box = byId("selection"), state = this.state;
+    this.fillSay();
+    if (!this.selected.size && !this.other.size) return fill(box, make("p", { class: "note" }, "Draw around rows with Lasso or Box (Shift adds, Alt removes), or mark a row with the keyboard and press Space."));
+    const copy = () => void navigator.clipboard.writeText(this.rows(this.selected).join(", ")).then(() => this.say("Row numbers copied."));
+    const tools = [button("Clear", () => { this.other.clear(); this.select([], "replace"); }),
+      button("Keep as B", () => { this.other = this.selected; this.select([], "replace"); }, { disabled: !this.selected.size }),
+      button("CSV", () => void this.tried(() => this.download()), { disabled: !this.selected.size, "aria-label": "Download the selection as CSV" }),
+      button("Copy numbers", copy, { disabled: !this.selected.size })];
+    if (state.can.counterfactual && this.given && this.selected.size) tools.push(button("With what is given above", () => void this.tried(() => this.change())));
+    const size = make("p", { id: "selected" }, `A: ${count(this.selected.size, "row")}${this.other.size ? `, B: ${count(this.other.size, "row")}` : ""}`);
+    fill(box, size, make("div", { class: "tools wrap" }, ...tools), summary ?? make("p", { class: "note" }, "…"));
+    if (!summary && this.selected.size) this.redescribe();
+  }
+
+  private redescribe(): void {
+    if (!this.selected.size) return;
+    const asked = ++this.question, others = this.rows(this.other);
+    void this.tried(async () => {
+      const found = await post<Summary>("summary", { rows: this.rows(this.selected), others: others.length ? others : null });
+      if (asked === this.question) this.fillSelection(panels.summaryOf(this.state, found, others.length > 0));
+    });
+  }
+
+  private async change(): Promise<void> {
+    const found = await post<Counterfactual>("counterfactual", { rows: this.rows(this.selected), given: this.given });
+    this.fillSelection(panels.changed(this.state, found));
+  }
+
+  private async download(): Promise<void> {
+    const text = await postForText("export", { rows: this.rows(this.selected) });
+    const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: "selection.csv" });
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+
+  // ---- statements
+
+  private tell(...statements: object[]): void { void this.act("say", { statements }); }
+
+  private fillSay(): void {
+    const state = this.state, A = this.rows(this.selected), B = this.rows(this.other), one = A.length > 0, two = one && B.length > 0;
+    const known = state.columns.filter((column) => !column.feature);
+    const rowTools = [
+      button(two ? "A and B are the same" : "These are the same", () => this.tell({ kind: "same", rows: A, ...(two ? { others: B } : {}) }), { disabled: !state.say.same || !(two || A.length > 1) }),
+      button("A and B differ", () => this.tell({ kind: "different", rows: A, others: B }), { disabled: !state.say.different || !two }),
+      button("Factor selection out", () => this.factorSelection(A), { disabled: !state.say.factor_out || !one }),
+      button("Pin", () => this.tell({ kind: "pin", rows: A }), { disabled: !state.say.pin || !one, title: "Align the next map by these rows" }),
+      button("Drop", () => this.tell({ kind: "drop", rows: A }), { disabled: !state.say.drop || !one, title: "Fit without these rows" })];
+    const value = make("input", { type: "text", "aria-label": "Label", placeholder: "label", size: 9, maxLength: 80 }), column = make("input", { type: "text", "aria-label": "Column of the label", value: "label", size: 7, maxLength: 80 });
+    const label = make("form", { class: "tools wrap", onsubmit: (event: Event) => { event.preventDefault(); if (one && value.value && column.value) this.tell({ kind: "label", rows: A, column: column.value, value: value.value }); } },
+      value, " in ", column, make("button", { type: "submit", disabled: !one }, "Label"));
+    const select = make("select", { "aria-label": "Column" }, ...known.map((entry) => make("option", { value: entry.name }, entry.name)));
+    const byColumn = make("div", { class: "tools wrap" }, select,
+      button("Factor out", () => this.tell({ kind: "factor_out", column: select.value }), { disabled: !state.say.factor_out || !known.length }),
+      button("Bring out", () => this.tell({ kind: "bring_out", column: select.value }), { disabled: !state.say.bring_out || !known.length }));
+    fill(byId("say"), make("div", { class: "tools wrap" }, ...rowTools), label, ...(known.length ? [byColumn] : []));
+  }
+
+  private factorSelection(rows: number[]): void {
+    const inside = new Set(rows), rest = Array.from({ length: this.state.rows }, (_, k) => k).filter((k) => !inside.has(k));
+    const taken = new Set(this.state.columns.map((entry) => entry.name));
+    let k = 1;
+    while (taken.has(`selection ${k}`)) k++;
+    const column = `selection ${k}`;
+    this.tell({ kind: "label", rows, column, value: "in" }, { kind: "label", rows: rest, column, value: "out" }, { kind: "factor_out", column });
+  }
+
+  private fillLists(): void {
+    const state = this.state;
+    byId("title").textContent = state.title;
+    byId("about").textContent = panels.aboutOf(state);
+    document.title = `${state.title}: Sidelight explorer`;
+    fill(byId("statements"), ...panels.statementsOf(state, (at) => void this.act("switch", { at }), (at) => void this.act("forget", { at })));
+    fill(byId("history"), ...panels.mapsOf(state, (at) => void this.act("visit", { at })));
+    this.fillCode();
+    this.fillRefit(state.job);
+    this.fillSay();
+    if (!byId("selection").childElementCount) this.fillSelection();
+    if (!byId("here").childElementCount) fill(byId("here"), card(state, null, null));
+  }
+
+  private fillCode(): void {
+    const copy = (text: string) => void navigator.clipboard.writeText(text).then(() => this.say("Copied."));
+    fill(byId("code"), ...panels.codeOf(this.state, this.code, (which) => { this.code = which; this.fillCode(); }, copy));
+  }
+
+  private async remeasure(): Promise<void> {
+    const { current } = this.state;
+    await this.tried(async () => {
+      const [before, now] = await Promise.all([current > 0 ? get<Measures>(`measures?map=${current - 1}`) : Promise.resolve(null), get<Measures>(`measures?map=${current}`)]);
+      fill(byId("measures"), panels.measuresOf(before, now));
+    });
+  }
+
+  // ---- fits
+
+  private fillRefit(job: Job): void {
+    const box = byId("refit"), running = job.state === "running";
+    if (running) {
+      const { stage, stages, iteration } = job.progress, bar = make("progress", { max: stages ?? 1, "aria-label": "Progress of the fit" });
+      if (stage) bar.value = stage - 1 + Math.min(0.9, (iteration ?? 0) / 100);
+      const words = stage ? `stage ${stage} of ${stages}, iteration ${iteration}` : "starting";
+      return fill(box, bar, make("p", { class: "note" }, `${job.seconds.toFixed(0)} s, ${words}`), button("Stop", () => void this.act("stop"), { id: "stop" }));
+    }
+    const parts: HTMLElement[] = [button("Re-fit", () => void this.tried(async () => { await this.take(await post<State>("refit")); await this.follow(); }), { class: "main", id: "start", disabled: this.state.fresh })];
+    if (this.state.fresh) parts.push(make("p", { class: "note" }, "The map is of the statements that are on."));
+    if (job.state === "failed" || job.state === "stopped") parts.push(make("p", { class: "note warn", id: "job-message" }, job.message));
+    fill(box, ...parts);
+  }
+
+  private async follow(): Promise<void> {
+    for (;;) {
+      const job = await get<Job>("job");
+      if (job.state === "running") { this.fillRefit(job); await new Promise((resolve) => setTimeout(resolve, 250)); continue; }
+      const focused = document.activeElement === document.body || byId("refit").contains(document.activeElement);
+      await this.take(await get<State>("state"));
+      if (focused) byId("start").focus();
+      return;
+    }
+  }
+
+  // Another tab may have said something.
+  private async watch(): Promise<void> {
+    if (document.hidden || this.state.job.state === "running") return;
+    await this.tried(async () => {
+      const job = await get<Job>("job");
+      if (job.version !== this.state.version) await this.take(await get<State>("state"));
+      else if (job.state === "running") { this.state.job = job; await this.follow(); }
+    });
+  }
+}
+
+void new Page().start();

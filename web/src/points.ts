@@ -1,0 +1,118 @@
+// Draws points: WebGL, or a canvas where there is none. It knows places and colours, nothing of rows' meaning.
+
+export interface View { ox: number; oy: number; s: number; width: number; height: number }
+
+export interface Painter {
+  kind: "webgl" | "canvas";
+  places(from: Float32Array, to: Float32Array): void;
+  colours(rgba: Uint8Array): void;
+  paint(view: View, share: number, size: number): void;
+}
+
+const VERTEX = `
+attribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour;
+uniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;
+uniform mediump float u_size; // as precise as in the other shader, or the two do not link
+varying vec4 v_colour;
+void main() {
+  vec2 place = mix(a_from, a_to, u_share);
+  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);
+  gl_PointSize = u_size;
+  v_colour = a_colour;
+}`;
+const FRAGMENT = `
+precision mediump float;
+varying vec4 v_colour; uniform mediump float u_size;
+void main() {
+  float r = length(gl_PointCoord - 0.5) * u_size, edge = 0.5 * u_size;
+  float a = v_colour.a * (u_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));
+  gl_FragColor = vec4(v_colour.rgb * a, a);
+}`;
+
+function shader(gl: WebGLRenderingContext, kind: number, source: string): WebGLShader {
+  const made = gl.createShader(kind)!;
+  gl.shaderSource(made, source);
+  gl.compileShader(made);
+  if (!gl.getShaderParameter(made, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(made) ?? "shader");
+  return made;
+}
+
+function webgl(canvas: HTMLCanvasElement): Painter | null {
+  const gl = canvas.getContext("webgl", { antialias: false, premultipliedAlpha: true });
+  if (!gl) return null;
+  const program = gl.createProgram()!;
+  gl.attachShader(program, shader(gl, gl.VERTEX_SHADER, VERTEX));
+  gl.attachShader(program, shader(gl, gl.FRAGMENT_SHADER, FRAGMENT));
+  gl.linkProgram(program);
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) return null;
+  gl.useProgram(program);
+  gl.enable(gl.BLEND);
+  gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+  const buffers = { from: gl.createBuffer(), to: gl.createBuffer(), colour: gl.createBuffer() };
+  const uniform = (name: string) => gl.getUniformLocation(program, name);
+  const [offset, scale, share_, size_] = ["u_offset", "u_scale", "u_share", "u_size"].map(uniform);
+  let n = 0;
+  const put = (buffer: WebGLBuffer | null, name: string, data: BufferSource, parts: number, kind: number, scaled: boolean) => {
+    const at = gl.getAttribLocation(program, name);
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+    gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
+    gl.enableVertexAttribArray(at);
+    gl.vertexAttribPointer(at, parts, kind, scaled, 0, 0);
+  };
+  return {
+    kind: "webgl",
+    places(from, to) {
+      n = to.length / 2;
+      put(buffers.from, "a_from", from as BufferSource, 2, gl.FLOAT, false);
+      put(buffers.to, "a_to", to as BufferSource, 2, gl.FLOAT, false);
+    },
+    colours(rgba) { put(buffers.colour, "a_colour", rgba as BufferSource, 4, gl.UNSIGNED_BYTE, true); },
+    paint(view, share, size) {
+      const ratio = canvas.width / view.width;
+      gl.viewport(0, 0, canvas.width, canvas.height);
+      gl.clearColor(0, 0, 0, 0);
+      gl.clear(gl.COLOR_BUFFER_BIT);
+      gl.uniform2f(scale, (2 * view.s) / view.width, (2 * view.s) / view.height);
+      gl.uniform2f(offset, (2 * view.ox) / view.width - 1, 1 - (2 * view.oy) / view.height);
+      gl.uniform1f(share_, share);
+      gl.uniform1f(size_, Math.max(1, size * ratio));
+      gl.drawArrays(gl.POINTS, 0, n);
+    },
+  };
+}
+
+// Small squares set in memory: no graphics card draws stamps faster without one.
+function plain(canvas: HTMLCanvasElement): Painter {
+  const context = canvas.getContext("2d")!;
+  let from = new Float32Array(), to = new Float32Array(), colour = new Uint8Array();
+  return {
+    kind: "canvas",
+    places(a, b) { from = new Float32Array(a); to = new Float32Array(b); },
+    colours(rgba) { colour = new Uint8Array(rgba); },
+    paint(view, share, size) {
+      const { width, height } = canvas, ratio = width / view.width, r = Math.max(0.5, (size * ratio) / 2), reach = Math.ceil(r);
+      const image = new ImageData(width, height), data = image.data;
+      for (let i = 0; i < to.length / 2; i++) {
+        const u = from[2 * i] + share * (to[2 * i] - from[2 * i]), v = from[2 * i + 1] + share * (to[2 * i + 1] - from[2 * i + 1]);
+        const x = Math.round(ratio * (view.ox + view.s * u)), y = Math.round(ratio * (view.oy - view.s * v)), a = colour[4 * i + 3] / 255;
+        for (let dy = -reach; dy <= reach; dy++) for (let dx = -reach; dx <= reach; dx++) {
+          if (dx * dx + dy * dy > r * r || x + dx < 0 || y + dy < 0 || x + dx >= width || y + dy >= height) continue;
+          const at = 4 * ((y + dy) * width + x + dx), under = data[at + 3] / 255, over = a + under * (1 - a);
+          for (let k = 0; k < 3; k++) data[at + k] = (colour[4 * i + k] * a + data[at + k] * under * (1 - a)) / over;
+          data[at + 3] = 255 * over;
+        }
+      }
+      context.putImageData(image, 0, 0);
+    },
+  };
+}
+
+export function painter(canvas: HTMLCanvasElement): Painter {
+  let found: Painter | null = null;
+  try { found = webgl(canvas); } catch { found = null; }
+  if (found) return found;
+  // A canvas that once was asked for WebGL may refuse another context, so another one takes its place.
+  const fresh = canvas.cloneNode() as HTMLCanvasElement;
+  canvas.replaceWith(fresh);
+  return plain(fresh);
+}

@@ -1,0 +1,298 @@
+// The map: view, pointer and keys, picking and selecting. Colours and meaning come from outside.
+
+import { painter, type Painter, type View } from "./points";
+import type { Layer } from "./types";
+
+export type Tool = "move" | "lasso" | "box";
+export type Mode = "replace" | "add" | "remove";
+type Place = [number, number];
+
+const CALM = matchMedia("(prefers-reduced-motion: reduce)");
+const SECONDS = 0.9; // of a transition
+
+export class Scatter {
+  n = 0;
+  tool: Tool = "move";
+  marked = -1;
+  onhover: (place: Place, row: number) => void = () => {};
+  onselect: (rows: number[], mode: Mode) => void = () => {};
+  onclear: () => void = () => {};
+  view: View = { ox: 0, oy: 0, s: 1, width: 1, height: 1 };
+  points: Float32Array = new Float32Array();
+  private painter: Painter;
+  private under: CanvasRenderingContext2D;
+  private over: CanvasRenderingContext2D;
+  private layer: { image: HTMLCanvasElement; extent: number[] } | null = null;
+  private path: Place[] | null = null;
+  private share = 1;
+  private waiting = false;
+  private moved = false;
+  private cells: { index: Int32Array; start: Int32Array; side: number; left: number; bottom: number; w: number; h: number } | null = null;
+  private pointers = new Map<number, Place>();
+
+  constructor(private stage: HTMLElement) {
+    const [under, points, over] = [...stage.querySelectorAll("canvas")];
+    this.painter = painter(points);
+    this.under = under.getContext("2d")!;
+    this.over = over.getContext("2d")!;
+    stage.dataset.drawing = this.painter.kind;
+    this.wire(over);
+    new ResizeObserver(() => this.resize()).observe(stage);
+    this.resize();
+  }
+
+  // New places of the rows; with old ones of as many rows, they move there.
+  show(points: Float32Array, moving: boolean): void {
+    const from = moving && points.length === this.points.length && !CALM.matches ? this.points : points;
+    this.points = points;
+    this.n = points.length / 2;
+    this.painter.places(from, points);
+    this.index();
+    if (!this.moved || !moving) this.all();
+    if (from === points) { this.share = 1; this.draw(); return; }
+    const began = performance.now();
+    const step = (now: number): void => {
+      const t = Math.min(1, (now - began) / (1000 * SECONDS));
+      this.share = t * t * (3 - 2 * t);
+      this.draw();
+      if (t < 1 && this.points === points) requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  }
+
+  colours(rgba: Uint8Array): void { this.painter.colours(rgba); this.draw(); }
+
+  setLayer(layer: Layer | null, colour: string): void {
+    this.layer = null;
+    if (layer) {
+      const image = document.createElement("canvas");
+      image.width = image.height = layer.size;
+      const context = image.getContext("2d")!, data = context.createImageData(layer.size, layer.size);
+      const [r, g, b] = colour.split(",").map(Number), span = layer.high - layer.low || 1;
+      layer.values.forEach((value, k) => {
+        const row = layer.size - 1 - Math.floor(k / layer.size), at = 4 * (row * layer.size + (k % layer.size));
+        data.data.set([r, g, b, Math.round((200 * (value - layer.low)) / span)], at);
+      });
+      context.putImageData(data, 0, 0);
+      this.layer = { image, extent: layer.extent };
+    }
+    this.draw();
+  }
+
+  extent(margin = 0.06): number[] {
+    let [left, right, bottom, top] = [Infinity, -Infinity, Infinity, -Infinity];
+    for (let i = 0; i < this.n; i++) {
+      const x = this.points[2 * i], y = this.points[2 * i + 1];
+      if (Number.isNaN(x) || Number.isNaN(y)) continue;
+      left = Math.min(left, x); right = Math.max(right, x); bottom = Math.min(bottom, y); top = Math.max(top, y);
+    }
+    if (left > right) return [0, 1, 0, 1];
+    const edge = margin * Math.max(right - left, top - bottom, 1e-9);
+    return [left - edge, right + edge, bottom - edge, top + edge];
+  }
+
+  // What the stage shows when all rows are in it, and half as much around it.
+  window(): number[] {
+    const [left, right, bottom, top] = this.extent(), { width, height } = this.view;
+    const s = Math.min(width / (right - left), height / (top - bottom)), x = (left + right) / 2, y = (bottom + top) / 2;
+    return [x - (0.75 * width) / s, x + (0.75 * width) / s, y - (0.75 * height) / s, y + (0.75 * height) / s];
+  }
+
+  all(): void {
+    const [left, right, bottom, top] = this.extent(), { width, height } = this.view;
+    const s = Math.min(width / (right - left), height / (top - bottom));
+    Object.assign(this.view, { s, ox: width / 2 - (s * (left + right)) / 2, oy: height / 2 + (s * (bottom + top)) / 2 });
+    this.moved = false;
+    this.draw();
+  }
+
+  toPage(u: number, v: number): Place { return [this.view.ox + this.view.s * u, this.view.oy - this.view.s * v]; }
+  toMap(x: number, y: number): Place { return [(x - this.view.ox) / this.view.s, (this.view.oy - y) / this.view.s]; }
+  placeOf(row: number): Place { return this.toPage(this.points[2 * row], this.points[2 * row + 1]); }
+
+  zoom(factor: number, x = this.view.width / 2, y = this.view.height / 2): void {
+    const view = this.view;
+    view.ox = x + (view.ox - x) * factor; view.oy = y + (view.oy - y) * factor; view.s *= factor;
+    this.moved = true;
+    this.draw();
+  }
+
+  pan(dx: number, dy: number): void { this.view.ox += dx; this.view.oy += dy; this.moved = true; this.draw(); }
+
+  // The nearest row within `reach` pixels; -1 without one.
+  pick(x: number, y: number, reach = 16): number {
+    const cells = this.cells;
+    if (!cells) return -1;
+    const [u, v] = this.toMap(x, y), far = reach / this.view.s;
+    const column = (place: number) => Math.min(cells.side - 1, Math.max(0, Math.floor((place - cells.left) / cells.w)));
+    const line = (place: number) => Math.min(cells.side - 1, Math.max(0, Math.floor((place - cells.bottom) / cells.h)));
+    let best = -1, nearest = far * far;
+    for (let b = line(v - far); b <= line(v + far); b++) for (let a = column(u - far); a <= column(u + far); a++) {
+      for (let k = cells.start[b * cells.side + a]; k < cells.start[b * cells.side + a + 1]; k++) {
+        const i = cells.index[k], dx = this.points[2 * i] - u, dy = this.points[2 * i + 1] - v, apart = dx * dx + dy * dy;
+        if (apart < nearest) { nearest = apart; best = i; }
+      }
+    }
+    return best;
+  }
+
+  // Rows inside a path on the page (even-odd rule).
+  inside(path: Place[]): number[] {
+    const around = path.map(([x, y]) => this.toMap(x, y)), found: number[] = [];
+    const xs = around.map(([u]) => u), ys = around.map(([, v]) => v);
+    const [left, right, bottom, top] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    for (let i = 0; i < this.n; i++) {
+      const u = this.points[2 * i], v = this.points[2 * i + 1];
+      if (!(u >= left && u <= right && v >= bottom && v <= top)) continue;
+      let within = false;
+      for (let k = 0, j = around.length - 1; k < around.length; j = k++) {
+        const [ax, ay] = around[k], [bx, by] = around[j];
+        if (ay > v !== by > v && u < ((bx - ax) * (v - ay)) / (by - ay) + ax) within = !within;
+      }
+      if (within) found.push(i);
+    }
+    return found;
+  }
+
+  mark(row: number): void { this.marked = row; this.draw(); }
+
+  private index(): void {
+    const [left, right, bottom, top] = this.extent(0), side = Math.max(1, Math.min(1024, Math.ceil(Math.sqrt(this.n / 2))));
+    const w = (right - left) / side || 1, h = (top - bottom) / side || 1, start = new Int32Array(side * side + 1), cell = new Int32Array(this.n).fill(-1);
+    for (let i = 0; i < this.n; i++) {
+      const u = this.points[2 * i], v = this.points[2 * i + 1];
+      if (Number.isNaN(u) || Number.isNaN(v)) continue;
+      cell[i] = Math.min(side - 1, Math.floor((v - bottom) / h)) * side + Math.min(side - 1, Math.floor((u - left) / w));
+      start[cell[i] + 1]++;
+    }
+    for (let k = 0; k < side * side; k++) start[k + 1] += start[k];
+    const index = new Int32Array(start[side * side]), next = start.slice();
+    for (let i = 0; i < this.n; i++) if (cell[i] >= 0) index[next[cell[i]]++] = i;
+    this.cells = { index, start, side, left, bottom, w, h };
+  }
+
+  private resize(): void {
+    const box = this.stage.getBoundingClientRect(), ratio = Math.min(2, devicePixelRatio || 1);
+    if (!box.width || !box.height) return;
+    for (const canvas of this.stage.querySelectorAll("canvas")) {
+      canvas.width = Math.round(box.width * ratio);
+      canvas.height = Math.round(box.height * ratio);
+    }
+    const [dx, dy] = [(box.width - this.view.width) / 2, (box.height - this.view.height) / 2];
+    this.view.width = box.width; this.view.height = box.height;
+    if (this.n && !this.moved) this.all();
+    else { this.view.ox += dx; this.view.oy += dy; }
+    this.draw();
+  }
+
+  private draw(): void {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => { this.waiting = false; this.paint(); });
+  }
+
+  private paint(): void {
+    const { width, height } = this.view, ratio = this.under.canvas.width / width;
+    for (const context of [this.under, this.over]) {
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      context.clearRect(0, 0, width, height);
+    }
+    if (this.layer) {
+      const [left, right, bottom, top] = this.layer.extent, [x, y] = this.toPage(left, top);
+      this.under.imageSmoothingQuality = "high";
+      this.under.drawImage(this.layer.image, x, y, this.view.s * (right - left), this.view.s * (top - bottom));
+    }
+    if (this.n) this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))));
+    const style = getComputedStyle(this.stage), ink = style.getPropertyValue("--ink"), accent = style.getPropertyValue("--accent");
+    if (this.path) {
+      this.over.beginPath();
+      this.outline(this.path).forEach(([x, y], k) => (k ? this.over.lineTo(x, y) : this.over.moveTo(x, y)));
+      this.over.closePath();
+      this.over.strokeStyle = accent; this.over.lineWidth = 1.5; this.over.stroke();
+      this.over.globalAlpha = 0.1; this.over.fillStyle = accent; this.over.fill(); this.over.globalAlpha = 1;
+    }
+    if (this.marked >= 0 && this.marked < this.n && this.share === 1) {
+      const [x, y] = this.placeOf(this.marked);
+      this.over.beginPath();
+      this.over.arc(x, y, 9, 0, 2 * Math.PI);
+      this.over.strokeStyle = ink; this.over.lineWidth = 2; this.over.stroke();
+    }
+  }
+
+  private outline(path: Place[]): Place[] {
+    if (this.tool !== "box") return path;
+    const [[a, b], [c, d]] = [path[0], path[path.length - 1]];
+    return [[a, b], [c, b], [c, d], [a, d]];
+  }
+
+  private wire(canvas: HTMLCanvasElement): void {
+    canvas.addEventListener("pointerdown", (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      const here: Place = [event.offsetX, event.offsetY];
+      this.pointers.set(event.pointerId, here);
+      if (this.tool !== "move" && this.pointers.size === 1) this.path = [here];
+      else if (event.pointerType !== "mouse") this.hover(here, 24);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      const here: Place = [event.offsetX, event.offsetY], before = this.pointers.get(event.pointerId);
+      if (!before) return this.hover(here);
+      if (this.path) { this.path.push(here); return this.draw(); }
+      if (this.pointers.size === 2) {
+        const other = [...this.pointers].find(([id]) => id !== event.pointerId)![1];
+        const apart = (place: Place) => Math.max(8, Math.hypot(place[0] - other[0], place[1] - other[1]));
+        this.zoom(apart(here) / apart(before), (here[0] + other[0]) / 2, (here[1] + other[1]) / 2);
+      }
+      this.pan((here[0] - before[0]) / this.pointers.size, (here[1] - before[1]) / this.pointers.size);
+      this.pointers.set(event.pointerId, here);
+    });
+    const release = (event: PointerEvent): void => {
+      this.pointers.delete(event.pointerId);
+      const path = this.path;
+      this.path = null;
+      if (path && event.type === "pointerup" && path.length > 2) this.onselect(this.inside(this.outline(path)), modeOf(event));
+      this.draw();
+    };
+    canvas.addEventListener("pointerup", release);
+    canvas.addEventListener("pointercancel", release);
+    canvas.addEventListener("dblclick", (event) => this.zoom(2, event.offsetX, event.offsetY));
+    canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      this.zoom(Math.exp(-Math.max(-120, Math.min(120, event.deltaY)) * 0.0022), event.offsetX, event.offsetY);
+    }, { passive: false });
+    canvas.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  private hover(here: Place, reach = 16): void { this.onhover(this.toMap(...here), this.pick(...here, reach)); }
+
+  // The nearest row in a direction, sideways counting twice; without a marked row, the one nearest to the middle.
+  private step(right: number, down: number): void {
+    let best = -1, nearest = Infinity;
+    const [x, y] = this.marked < 0 ? [this.view.width / 2, this.view.height / 2] : this.placeOf(this.marked);
+    for (let i = 0; i < this.n; i++) {
+      const [a, b] = this.placeOf(i), dx = a - x, dy = b - y;
+      const along = dx * right + dy * down, aside = Math.abs(dx * down) + Math.abs(dy * right);
+      const far = this.marked < 0 ? dx * dx + dy * dy : along + 2 * aside;
+      if (i !== this.marked && (this.marked < 0 || (along > 0 && aside <= along)) && far < nearest) { nearest = far; best = i; }
+    }
+    if (best < 0) return;
+    const [a, b] = this.placeOf(best);
+    if (a < 0 || b < 0 || a > this.view.width || b > this.view.height) this.pan(this.view.width / 2 - a, this.view.height / 2 - b);
+    this.onhover([this.points[2 * best], this.points[2 * best + 1]], best);
+  }
+
+  private key(event: KeyboardEvent): void {
+    const ways: Record<string, Place> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const way = ways[event.key];
+    if (way && event.shiftKey) this.step(...way);
+    else if (way) this.pan(-40 * way[0], -40 * way[1]);
+    else if (event.key === "+" || event.key === "=") this.zoom(1.4);
+    else if (event.key === "-") this.zoom(1 / 1.4);
+    else if (event.key === "0") this.all();
+    else if (event.key === " " && this.marked >= 0) this.onselect([this.marked], event.altKey ? "remove" : "add");
+    else if (event.key === "Escape") this.onclear();
+    else return;
+    event.preventDefault();
+  }
+}
+
+const modeOf = (event: PointerEvent): Mode => (event.shiftKey ? "add" : event.altKey ? "remove" : "replace");

@@ -1,0 +1,72 @@
+// What the server says; `sidelight.explorer._explorer.Explorer.state` writes it.
+
+export type Given = Record<string, string | number>;
+
+export interface Column {
+  name: string;
+  feature: boolean;
+  kind: "numbers" | "categories";
+  low?: number | null;
+  high?: number | null;
+  period?: number | null;
+  levels?: string[];
+}
+
+export interface Control { name: string; kind: string; values?: string[]; low?: number; high?: number }
+
+export interface Job {
+  state: "none" | "running" | "done" | "failed" | "stopped";
+  message: string;
+  progress: { stage?: number; stages?: number; iteration?: number };
+  seconds: number;
+  version?: number;
+}
+
+export interface State {
+  version: number;
+  title: string;
+  rows: number;
+  dims: number;
+  features: string[];
+  texts: string[];
+  dates: string[]; // features whose numbers are days since 1970
+  image: [number, number] | null;
+  range: [number, number];
+  columns: Column[];
+  statements: { kind: string; words: string; on: boolean; column: string; count: number }[];
+  maps: { number: number; words: string }[];
+  current: number;
+  fresh: boolean;
+  controls: Control[];
+  say: Record<string, boolean>;
+  can: Record<string, boolean>;
+  model: string;
+  remarks: string[];
+  seconds: number;
+  code: { python: string; command: string };
+  job: Job;
+}
+
+export interface Row { row: number; name: string; columns: Record<string, unknown>; values: number[]; texts: (string | null)[] }
+export interface Decoded { values: number[] | null; texts?: (string | null)[]; typicality: number | null }
+
+export interface Feature { name: string; here: number; there: number; effect: number; low: number; high: number; fdr: number }
+export interface Summary {
+  count: number;
+  others: number;
+  columns: { name: string; range?: [number, number, number]; values: { value: string; count: number }[] }[];
+  features: Feature[];
+  after?: string[];
+  here_mean?: number[];
+  there_mean?: number[];
+}
+
+export interface Layer { size: number; extent: number[]; low: number; high: number; values: number[] }
+
+export interface Measures {
+  trustworthiness: number;
+  reconstruction: number | null;
+  columns: { name: string; value: number; chance: number; kind: string }[];
+}
+
+export interface Counterfactual { rows: { row: number; now: number[]; then: number[] }[]; remarks: string[] }
