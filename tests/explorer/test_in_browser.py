@@ -49,6 +49,9 @@ class Opened(Page):
         super().__exit__()
         self.served.close()
 
+    def wait_until(self, expression, seconds=90):  # a busy machine draws slowly, above all without a graphics card
+        super().wait_until(expression, seconds)
+
     def visit(self):
         self.call("Page.navigate", url=self.served.address)
         self.wait_until("document.documentElement?.dataset.ready === 'yes'")
