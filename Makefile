@@ -17,7 +17,7 @@ $(STAMP): pyproject.toml constraints.txt
 $(VENV)-demo/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)-demo
 	$(VENV)-demo/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)-demo/bin/python -m pip install --quiet -c constraints.txt -e ".[cli,report]"
+	$(VENV)-demo/bin/python -m pip install --quiet -c constraints.txt -e ".[cli,report,explore]"
 	touch $@
 
 demo: $(DEMO)/.installed  ## embed the built-in turntable and write its report

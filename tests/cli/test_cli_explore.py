@@ -1,6 +1,7 @@
 """``sidelight explore``: a model and its data, data alone, a session replayed; the page itself is tested elsewhere."""
 
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -98,3 +99,12 @@ def test_the_demo_opens_with_hints_already_said(pages, tmp_path):
     assert [one["kind"] for one in state["statements"]] == ["factor_out", "same", "same"]
     assert not state["fresh"]
     assert state["image"]
+
+
+def test_the_demo_says_what_to_install_before_it_embeds_anything(tmp_path, monkeypatch):
+    from sidelight.cli._demo import demo_page
+
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(ImportError, match=r"demo --explore needs uvicorn.*sidelight\[explore\]"):
+        demo_page(Output(quiet=True), tmp_path, n_views=6, settings={}, browser=False)
+    assert not list(tmp_path.iterdir())

@@ -80,8 +80,9 @@ def demo_page(
     """Open the plain map of the turntable; that the object is known, and how views correspond, is said already."""
     from sidelight.explorer import Statement
 
-    from ._explore import Opening, open_page, table_for
+    from ._explore import Opening, open_page, require_server, table_for
 
+    require_server("sidelight demo --explore")
     talk.say("Rendering three objects on a turntable, and embedding them without knowing anything ...")
     views = _render(out, n_views)
     plain = _fitted(talk, "plain", _request(views, out / "plain", settings))

@@ -25,7 +25,7 @@ from ._report_rows import report_rows
 from ._sparse_rows import is_sparse
 from ._write import check_free
 
-__all__ = ["Opening", "explore", "open_page"]
+__all__ = ["Opening", "explore", "open_page", "require_server"]
 
 MODEL = ".sidelight"
 """Ending of model files."""
@@ -43,6 +43,12 @@ class Opening:
     wait: bool = True
 
 
+def require_server(what: str) -> None:
+    """Say what to install, before any work, if the page could not be served."""
+    for module in ("starlette", "uvicorn"):
+        require_extra(module, what, "explore")
+
+
 def explore(
     talk: Output, source: Path, data: Path | None, request: Request, opening: Opening, replay: Path | None
 ) -> None:
@@ -55,8 +61,7 @@ def explore(
     if replay is not None and not is_model:
         raise CommandError("--replay: give the model that the session began with, and its data")
     if replay is None:
-        require_extra("starlette", "sidelight explore", "explore")
-        require_extra("uvicorn", "sidelight explore", "explore")
+        require_server("sidelight explore")
     if is_model:
         assert data is not None
         file = ModelFile.open(source)
