@@ -29,9 +29,8 @@ MODULES = (
     "report",
 )
 EXTRAS = {"anndata": "anndata", "distributed": "dask", "explorer": "uvicorn", "gated": "torch"}
-PAGES = sorted(
-    [*(path for path in DOCS.rglob("*.md") if "_build" not in path.parts), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-)
+FRONT = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "llms.txt")
+PAGES = sorted([*(path for path in DOCS.rglob("*.md") if "_build" not in path.parts), *(ROOT / name for name in FRONT)])
 ENTRY = re.compile(r"^\.\. (currentmodule|py:module|auto(?:class|function|data|exception)):: (\S+)", re.MULTILINE)
 
 
@@ -122,7 +121,7 @@ def test_every_method_cites_its_source(estimator):
     assert re.search(r"^References\n-{10}\n\.\. \[1\] ", docstring, re.MULTILINE)
 
 
-METHOD_PAGES = sorted({page for pages in PAGES_OF.values() for page in pages if not page.startswith("..")})
+PAGES = sorted({page for pages in PAGES_OF.values() for page in pages if not page.startswith("..")})
 SET_BACK = re.compile(
     r"##+ Defaults and the source\n(?:\n[^|#][^\n]*)*\n+\| what \| ours \| [^|]+ \| set back by \|\n[-| ]+\n"
 )
@@ -290,3 +289,14 @@ def test_every_decision_has_its_four_parts():
         assert headings[0] == "Question", page.name
         assert "Choice" in headings, page.name
         assert headings[-1] == "When to revisit", page.name
+
+
+def test_every_file_that_names_the_version_names_the_same():
+    version = re.escape(sidelight.__version__)
+    for name, line in (
+        ("pyproject.toml", f'version = "{version}"'),
+        ("CITATION.cff", f"version: {version}"),
+        ("recipe/meta.yaml", f'set version = "{version}"'),
+        ("CHANGELOG.md", rf"## \[{version}\]"),
+    ):
+        assert re.search(line, (ROOT / name).read_text(encoding="utf-8")), f"{name} has another version"
