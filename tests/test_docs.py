@@ -121,7 +121,7 @@ def test_every_method_cites_its_source(estimator):
     assert re.search(r"^References\n-{10}\n\.\. \[1\] ", docstring, re.MULTILINE)
 
 
-PAGES = sorted({page for pages in PAGES_OF.values() for page in pages if not page.startswith("..")})
+METHOD_PAGES = sorted({page for pages in PAGES_OF.values() for page in pages if not page.startswith("..")})
 SET_BACK = re.compile(
     r"##+ Defaults and the source\n(?:\n[^|#][^\n]*)*\n+\| what \| ours \| [^|]+ \| set back by \|\n[-| ]+\n"
 )
