@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import sidelight
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "Sidelight"
 author = "The Sidelight developers"
 copyright = "2026, the Sidelight developers"
 version = release = sidelight.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sources"]
 exclude_patterns = ["_build", "README.md"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "smartquotes"]
