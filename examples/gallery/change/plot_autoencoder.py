@@ -2,8 +2,8 @@
 A code by a network
 ===================
 
-:class:`~sidelight.gated.Autoencoder` with a hidden layer finds a curved code of two numbers. Rivals: PCA, which is the best straight one, and the kernel embedding
-of this library, which needs no training of a network.
+:class:`~sidelight.gated.Autoencoder` with hidden layers finds a curved code of two numbers. Rivals: PCA, which is the
+best straight one, and the kernel embedding of this library, which needs no training of a network.
 """
 
 import matplotlib.pyplot as plt
@@ -15,11 +15,12 @@ from sidelight import KernelInformationEmbedding, evaluate
 from sidelight.gated import Autoencoder
 
 X, y = load_digits(return_X_y=True)
+X = X / 16
 order = np.random.default_rng(0).permutation(len(X))
 train, new = order[:800], order[800:1200]
 models = {
     "PCA": PCA(2).fit(X[train]),
-    "Autoencoder": Autoencoder(2, hidden=(64,), max_iter=1500, random_state=0).fit(X[train]),
+    "Autoencoder": Autoencoder(2, hidden=(64, 32), validation_fraction=0.1, random_state=0).fit(X[train]),
     "KernelInformationEmbedding": KernelInformationEmbedding().fit(X[train]),
 }
 

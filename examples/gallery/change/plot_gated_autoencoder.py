@@ -2,8 +2,9 @@
 One input, two right answers
 ============================
 
-Each row is answered either by a shift up or by a shift down, and nobody says which. A regression has to give the mean of both. :class:`~sidelight.gated.GatedAutoencoder` has a
-code for "which": it infers the code from one pair, and applies it to other rows.
+Each row is answered either by a shift up or by a shift down, and nobody says which. A regression has to give the mean
+of both. :class:`~sidelight.gated.GatedAutoencoder` has a code for "which": it infers the code from one pair, and
+applies it to other rows.
 """
 
 import matplotlib.pyplot as plt
@@ -36,5 +37,5 @@ for kind, colour in ((True, "tab:blue"), (False, "tab:orange")):
     right.plot(np.roll(row, 1 if kind else -1, axis=1)[0], "o", color=colour, mfc="none", label="truth")
 right.plot(ridge.predict(row)[0], color="0.5", ls="--", label="Ridge: the mean of both")
 right.set(title="a new row, both answers")
-right.legend()
+right.legend(loc="upper left", bbox_to_anchor=(1, 1))
 plt.show()

@@ -2,8 +2,9 @@
 A change learned on small pictures, done to large ones
 ======================================================
 
-:class:`~sidelight.gated.GatedField` puts one gated model at every site of a picture, so that what was learned from patches works on pictures of any size. The rival adds the difference
-of the example pair, which cannot even have another size.
+:class:`~sidelight.gated.GatedField` puts one gated model at every site of a picture, so that what was learned from
+patches works on pictures of any size. The rival adds the difference of the example pair, which cannot even have
+another size.
 """
 
 import matplotlib.pyplot as plt

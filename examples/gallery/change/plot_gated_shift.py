@@ -2,8 +2,9 @@
 Do to this picture what was done to that one
 ============================================
 
-Pairs of random pictures, the second shifted in one of several directions. :class:`~sidelight.gated.GatedBoltzmannMachine` learns what a change is, without being told; it
-infers the change of a new pair and applies it to another picture. The rival is the obvious guess: add the difference of the pair.
+Pairs of random pictures, the second shifted in one of several directions.
+:class:`~sidelight.gated.GatedBoltzmannMachine` learns what a change is, without being told; it infers the change of a
+new pair and applies it to another picture. The rival is the obvious guess: add the difference of the pair.
 """
 
 import matplotlib.pyplot as plt

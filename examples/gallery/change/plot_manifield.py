@@ -2,8 +2,9 @@
 Take noise off a curve of any length
 ====================================
 
-The noise multiplies, so that a running mean has the wrong idea of it. :class:`~sidelight.gated.Manifield` slides a small model
-(:class:`~sidelight.gated.BiasedAutoencoder`) along the curve and averages what its patches say about each place. The rival is the best running mean.
+The noise multiplies, so that a running mean has the wrong idea of it. :class:`~sidelight.gated.Manifield` slides a
+small model (:class:`~sidelight.gated.BiasedAutoencoder`) along the curve and averages what its patches say about each
+place. The rival is the best running mean.
 """
 
 import matplotlib.pyplot as plt

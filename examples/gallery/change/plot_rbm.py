@@ -2,8 +2,8 @@
 Binary features of binary pictures
 ==================================
 
-:class:`~sidelight.gated.RestrictedBoltzmannMachine` learns features that explain pictures together, and goes back from features to pictures. The rival is scikit-learn's
-BernoulliRBM with as many features and as many passes.
+:class:`~sidelight.gated.RestrictedBoltzmannMachine` learns features that explain pictures together, and goes back
+from features to pictures. The rival is scikit-learn's BernoulliRBM with as many features and as many passes.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 A density made of small planes
 ==============================
 
-:class:`~sidelight.PPCAMixture` follows curved data with flat pieces, chooses how many, and fills a missing column from the right piece. The rival is scikit-learn's
-GaussianMixture with the number of components by BIC.
+:class:`~sidelight.PPCAMixture` follows curved data with flat pieces, chooses how many, and fills a missing column
+from the right piece. The rival is scikit-learn's GaussianMixture with the number of components by BIC.
 """
 
 import matplotlib.pyplot as plt

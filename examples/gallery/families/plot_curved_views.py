@@ -2,8 +2,8 @@
 What two curved views share
 ===========================
 
-Canonical correlation finds straight directions that two views share. Here what they share is bent in both: :class:`~sidelight.CoordinatedCCA` finds it
-with small planes. The rival is scikit-learn's CCA.
+Canonical correlation finds straight directions that two views share. Here what they share is bent in both:
+:class:`~sidelight.CoordinatedCCA` finds it with small planes. The rival is scikit-learn's CCA.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ rng = np.random.default_rng(0)
 n = 600
 shared, own = rng.uniform(-1, 1, n), rng.uniform(-1, 1, (n, 2))
 left = np.column_stack([np.cos(2.6 * shared), np.sin(2.6 * shared), own[:, 0]]) + 0.03 * rng.normal(size=(n, 3))
-right = np.column_stack([shared**2, shared**3 - 0.5 * shared, own[:, 1]]) + 0.03 * rng.normal(size=(n, 3))
+right = np.column_stack([shared, 2 * shared**2 - 1, own[:, 1]]) + 0.03 * rng.normal(size=(n, 3))
 
 model = CoordinatedCCA(1, n_charts=8, random_state=0).fit(left, right)
 Z = model.transform(left)[:, 0]

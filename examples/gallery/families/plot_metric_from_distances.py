@@ -2,8 +2,9 @@
 A metric from some known distances
 ==================================
 
-Of sixty pairs of places somebody knows how far apart they are (a travel time, say). The columns are measured in units that have nothing to do with it.
-:class:`~sidelight.DistanceMetric` learns the units. The rival gives all columns the same variance.
+Of sixty pairs of places somebody knows how far apart they are (a travel time, say). The columns are measured in units
+that have nothing to do with it. :class:`~sidelight.DistanceMetric` learns the units. The rival gives all columns the
+same variance.
 """
 
 import matplotlib.pyplot as plt
@@ -31,6 +32,8 @@ true = pdist(truth)
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 for ax, (name, values) in zip(axes, found.items(), strict=True):
     ax.plot(true, values, ",", alpha=0.5)
-    ax.set(title=f"{name}\ncorrelation {np.corrcoef(true, values)[0, 1]:.2f}", xlabel="true distance", ylabel="distance")
+    ax.set(
+        title=f"{name}\ncorrelation {np.corrcoef(true, values)[0, 1]:.2f}", xlabel="true distance", ylabel="distance"
+    )
 axes[1].axline((0, 0), slope=1, color="black", ls="--", lw=1)
 plt.show()

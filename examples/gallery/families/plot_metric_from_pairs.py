@@ -3,7 +3,8 @@ A metric from a few pairs that belong together
 ==============================================
 
 Rows vary most in what we do not care about. Twenty pairs of rows that are known to be of the same kind teach
-:class:`~sidelight.EquivalenceMetric` which directions to ignore. Rivals: PCA, which is told nothing, and linear discriminant analysis, which needs labels of the same rows.
+:class:`~sidelight.EquivalenceMetric` which directions to ignore. Rivals: PCA, which is told nothing, and linear
+discriminant analysis, which needs labels of the same rows.
 """
 
 import matplotlib.pyplot as plt

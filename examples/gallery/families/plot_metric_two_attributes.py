@@ -2,8 +2,9 @@
 Directions for several attributes
 =================================
 
-Each row has a colour and a size, and a lot of other variation. :class:`~sidelight.MultiAttributeMetric` learns from labels of forty rows the directions
-that matter for either, and drops the rest. The rival is PCA of as many directions.
+Each row has a colour and a size, and a lot of other variation. :class:`~sidelight.MultiAttributeMetric` learns from
+labels of forty rows the directions that matter for either, and drops the rest. The rival is PCA of as many
+directions.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +21,8 @@ X += 3.0 * rng.normal(size=(n, 4)) @ rng.normal(size=(4, 12)) + 0.3 * rng.normal
 few = np.arange(40)
 
 labels = np.column_stack([colour, size])
-metric = MultiAttributeMetric(2).fit(X[few], labels[few])
-maps = {"PCA(2)": PCA(2).fit_transform(X), "MultiAttributeMetric(2), 40 labels": np.asarray(metric.transform(X))}
+metric = MultiAttributeMetric().fit(X[few], labels[few])
+maps = {"PCA(2)": PCA(2).fit_transform(X), "MultiAttributeMetric(), 40 labels": np.asarray(metric.transform(X))}
 
 # %%
 

@@ -2,8 +2,10 @@
 Axes that mean something
 ========================
 
-A third of the pictures on a turntable are labelled with object and angle. :class:`~sidelight.MultipleRelationalEmbedding` gives each relation axes of its
-own, for all pictures. A :class:`~sidelight.Relation` says which rows are alike in one respect; :class:`~sidelight.Relations` holds several. The rival is PCA.
+A third of the pictures on a turntable are labelled with object and angle.
+:class:`~sidelight.MultipleRelationalEmbedding` gives each relation axes of its own, for all pictures. A
+:class:`~sidelight.Relation` says which rows are alike in one respect; :class:`~sidelight.Relations` holds several.
+The rival is PCA.
 """
 
 import matplotlib.pyplot as plt

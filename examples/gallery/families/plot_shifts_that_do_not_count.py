@@ -2,12 +2,14 @@
 A shift should not count
 ========================
 
-Three digits, each in nine places. For pixels, a digit moved by two pixels is another picture. :class:`~sidelight.TangentDistance` and
-:class:`~sidelight.ReconstructionDistance` measure what is left after the best small shift; :class:`~sidelight.HybridEmbedding` makes a map of
-such distances that keeps far things far and near things near. The rival is Isomap of pixels.
+Three digits, each in nine places. For pixels, a digit moved by two pixels is another picture.
+:class:`~sidelight.TangentDistance` and :class:`~sidelight.ReconstructionDistance` measure what is left after the best
+small shift; :class:`~sidelight.HybridEmbedding` makes a map of such distances that keeps far things far and near
+things near. The rival is Isomap of pixels.
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 from sklearn.manifold import Isomap
 
 from sidelight import HybridEmbedding, ReconstructionDistance, TangentDistance, datasets, evaluate
@@ -27,12 +29,10 @@ maps = {
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
 for ax, (name, Z) in zip(axes, maps.items(), strict=True):
-    ax.scatter(*Z.T, s=1)
-    for place, row in zip(Z, data.X, strict=True):
-        size = 0.035 * max(Z.max(axis=0) - Z.min(axis=0))
-        extent = (place[0] - size, place[0] + size, place[1] - size, place[1] + size)
-        ax.imshow(row.reshape(data.image_shape), cmap="gray_r", extent=extent, zorder=3)
-    low, high = Z.min(axis=0) - 0.08 * abs(Z).max(), Z.max(axis=0) + 0.08 * abs(Z).max()
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[], aspect="auto")
+    low, spread = Z.min(axis=0), np.ptp(Z, axis=0)
+    for (x, y), row in zip((Z - low) / spread, data.X, strict=True):  # drawn in units of the panel
+        picture = np.ma.masked_less(row.reshape(data.image_shape), 0.2 * data.X.max())
+        ax.imshow(picture, cmap="gray_r", vmin=0, extent=(x - 0.07, x + 0.07, y - 0.07, y + 0.07), zorder=3)
+    ax.set(xlim=(-0.1, 1.1), ylim=(-0.1, 1.1), xticks=[], yticks=[])
     ax.set_title(f"{name}\nsame digit beside it: {evaluate.neighbour_hit(Z, digit, n_neighbors=3):.2f}")
 plt.show()

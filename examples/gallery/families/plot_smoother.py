@@ -2,8 +2,8 @@
 A quick map in closed form
 ==========================
 
-:class:`~sidelight.SmootherEmbedding` is one eigenproblem, like scikit-learn's SpectralEmbedding, but comes with maps both ways. The eigenvectors are nearly the
-same; the rival has no ``transform``.
+:class:`~sidelight.SmootherEmbedding` is one eigenproblem, like scikit-learn's SpectralEmbedding, but comes with maps
+both ways. The eigenvectors are nearly the same; the rival has no ``transform``.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Known angle, unknown object
 ===========================
 
-The other way round: the angle of each picture is known, and the question is how many kinds of objects there are. An angle is not a
-number, 359 degrees is beside 1, and ``Conditioning(types="angle")`` says so.
+The other way round: the angle of each picture is known, and the question is how many kinds of objects there are. An
+angle is not a number, 359 degrees is beside 1, and ``Conditioning(types="angle")`` says so.
 
 The rival: a linear regression of the pixels on the cosine and sine of the angle, and PCA of what is left.
 """
@@ -23,7 +23,9 @@ rest = data.X - LinearRegression().fit(circle, data.X).predict(circle)
 maps = {
     "plain map": KernelInformationEmbedding().fit(data.X).embedding_,
     "regression, then PCA": PCA(2).fit_transform(rest),
-    "given=angle": KernelInformationEmbedding(conditioning=Conditioning(types="angle")).fit(data.X, given=angle).embedding_,
+    "given=angle": KernelInformationEmbedding(conditioning=Conditioning(types="angle"))
+    .fit(data.X, given=angle)
+    .embedding_,
 }
 
 # %%

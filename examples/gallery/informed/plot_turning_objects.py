@@ -2,8 +2,8 @@
 The same pose of another object
 ===============================
 
-Pictures of a car, a duck and a mug on a turntable. Pixels say that all cars are alike, so the plain map has a loop for
-each object. Told which picture shows which object, and three corresponding views, the map has one loop of angles,
+Pictures of a car, a duck and a mug on a turntable. Pixels say that all cars are alike, so the plain map has a loop
+for each object. Told which picture shows which object, and three corresponding views, the map has one loop of angles,
 and ``counterfactual`` turns a picture of the car into the duck in the same pose.
 
 The rival: subtract from each picture the mean picture of its object.

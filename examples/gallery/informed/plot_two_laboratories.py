@@ -3,8 +3,8 @@ Two laboratories, one map
 =========================
 
 Wines were measured in two laboratories whose instruments differ, and the laboratories did not get the same wines. The
-plain map shows the laboratory. Subtracting each laboratory's mean, which one would try first, takes out too much:
-the means differ because the wines do. Given the laboratory, the map compares wines that have counterparts.
+plain map shows the laboratory. Subtracting each laboratory's mean, which one would try first, takes out too much: the
+means differ because the wines do. Given the laboratory, the map compares wines that have counterparts.
 """
 
 import matplotlib.pyplot as plt
@@ -46,5 +46,5 @@ axes[0].legend(loc="best")
 plt.show()
 
 # %%
-# The cultivars of the two laboratories differ, so a little of the laboratory can be told from any honest map of cultivars:
-# a map that hides it altogether would hide the cultivars, too.
+# The cultivars of the two laboratories differ, so a little of the laboratory can be told from any honest map of
+# cultivars: a map that hides it altogether would hide the cultivars, too.

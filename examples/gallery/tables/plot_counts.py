@@ -2,8 +2,9 @@
 Counts: who is alike when few things were counted?
 ==================================================
 
-Counts of words or genes have a noise that grows with their mean, and rows differ in how much was counted. :class:`~sidelight.CountEncoder` turns them into
-coordinates in which distances mean something. The rival is the usual ``log1p`` of scaled counts, then PCA.
+Counts of words or genes have a noise that grows with their mean, and rows differ in how much was counted.
+:class:`~sidelight.CountEncoder` turns them into coordinates in which distances mean something. The rival is the usual
+``log1p`` of scaled counts, then PCA.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 A table without gaps, and how sure one can be
 =============================================
 
-:class:`~sidelight.Imputer` fills tables of numbers and words, with intervals, and draws whole tables for an analysis that should know about the gaps.
-Rivals: the column's mean, and scikit-learn's IterativeImputer and KNNImputer.
+:class:`~sidelight.Imputer` fills tables of numbers and words, with intervals, and draws whole tables for an analysis
+that should know about the gaps. Rivals: the column's mean, and scikit-learn's IterativeImputer and KNNImputer.
 """
 
 import matplotlib.pyplot as plt
@@ -24,12 +24,13 @@ imputer = Imputer().fit(X)
 filled = {
     "mean": SimpleImputer().fit_transform(X),
     "KNNImputer": KNNImputer().fit_transform(X),
-    "IterativeImputer": IterativeImputer(max_iter=20, random_state=0).fit_transform(X),
+    "IterativeImputer": IterativeImputer(max_iter=60, random_state=0).fit_transform(X),
     "sidelight.Imputer": imputer.transform(X),
 }
 
 # %%
-# Left: the error of a quarter of the entries, which were hidden. Right: intervals of forty of them, sorted by their truth.
+# Left: the error of a quarter of the entries, which were hidden. Right: intervals of forty of them, sorted by their
+# truth.
 
 ends = imputer.interval(X, level=0.9)
 lower, upper = np.asarray(ends.lower)[gone], np.asarray(ends.upper)[gone]

@@ -2,8 +2,9 @@
 A survey with missing answers
 =============================
 
-Not everybody answered every question. Filling gaps with the mean of a column pulls people with many gaps together, whatever they think. ``missing=Missing("expected")``
-compares people by the distance one would expect if the gaps were filled in, and draws no conclusions from silence.
+Not everybody answered every question. Filling gaps with the mean of a column pulls people with many gaps together,
+whatever they think. ``missing=Missing("expected")`` compares people by the distance one would expect if the gaps were
+filled in, and draws no conclusions from silence.
 """
 
 import matplotlib.pyplot as plt

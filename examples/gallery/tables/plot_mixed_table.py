@@ -2,8 +2,9 @@
 Words and numbers in one table
 ==============================
 
-A table with numbers, yes and no, and categories. :class:`~sidelight.TableEncoder` reads the columns and gives each the same weight, whatever its
-number of categories. The rival is the usual one-hot encoding beside a StandardScaler, in which a rare category counts as much as a number.
+A table with numbers, yes and no, and categories. :class:`~sidelight.TableEncoder` reads the columns and gives each
+the same weight, whatever its number of categories. The rival is the usual one-hot encoding beside a StandardScaler,
+in which a rare category counts as much as a number.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 Principal components of a table with gaps
 =========================================
 
-:class:`~sidelight.ProbabilisticPCA` finds the plane of the complete data from incomplete rows, chooses the number of dimensions, and says how sure
-each filled entry is. The rival is PCA after filling with means, whose plane turns away as gaps become more.
+:class:`~sidelight.ProbabilisticPCA` finds the plane of the complete data from incomplete rows, chooses the number of
+dimensions, and says how sure each filled entry is. The rival is PCA after filling with means, whose plane turns away
+as gaps become more.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Which columns put a row where it is?
 ====================================
 
-``explain.axes`` says what the directions of a curved map stand for, in shares. The rival is what one reads from PCA: its loadings, which
-are the same everywhere on the map.
+``explain.axes`` says what the directions of a curved map stand for, in shares. The rival is what one reads from PCA:
+its loadings, which are the same everywhere on the map.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 A curve through noise
 =====================
 
-One latent dimension for points around an S. ``denoise`` goes there and back and leaves what the map keeps: the curve. Compared are
-:class:`~sidelight.KernelInformationEmbedding`, :class:`~sidelight.UnsupervisedKernelRegression`, which is fitted for the way back, and PCA.
+One latent dimension for points around an S. ``denoise`` goes there and back and leaves what the map keeps: the curve.
+Compared are :class:`~sidelight.KernelInformationEmbedding`, :class:`~sidelight.UnsupervisedKernelRegression`, which
+is fitted for the way back, and PCA.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Error bars on the way back
 ==========================
 
-``inverse_transform_interval`` says between which values a row at a place lies; 90 % of new rows should. The rival: the mean of the
-neighbours on the map, plus and minus 1.64 of their standard deviations.
+``inverse_transform_interval`` says between which values a row at a place lies; 90 % of new rows should. The rival:
+the mean of the neighbours on the map, plus and minus 1.64 of their standard deviations.
 """
 
 import matplotlib.pyplot as plt

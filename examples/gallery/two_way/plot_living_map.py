@@ -2,8 +2,9 @@
 A map that takes in tomorrow's rows
 ===================================
 
-Monday's rows are mapped; on Tuesday more come, some of a kind that nobody has seen. ``extend`` adds them, the old rows stay where they
-are to the bit, and the new kind gets a region of its own. The rival, fitting t-SNE again, moves everybody.
+Monday's rows are mapped; on Tuesday more come, some of a kind that nobody has seen. ``extend`` adds them, the old
+rows stay where they are to the bit, and the new kind gets a region of its own. The rival, fitting t-SNE again, moves
+everybody.
 """
 
 import matplotlib.pyplot as plt
@@ -39,4 +40,5 @@ for ax, (first, second), title in zip(axes, ((before, after), tsne), ("extend", 
     ax.set(title=f"{title}\nold rows moved by {np.median(moved):.2f} of the spread", xticks=[], yticks=[])
     ax.legend()
 plt.show()
-print("share of Tuesday's rows that are novel:", round(model.drift_[-1]["novel_share"], 2))
+region = model.region_[len(monday) :] > 0
+print(f"in a region of their own: {region[100:].mean():.2f} of the new kind, {region[:100].mean():.2f} of the others")

@@ -2,8 +2,9 @@
 From simple to detailed: the path of λ
 ======================================
 
-A fit begins with a small, simple map and lets it unfold while the penalty λ falls. Every stage is kept in ``path_``. :class:`~sidelight.Annealing` sets
-the schedule, :class:`~sidelight.KernelOptions` the data kernel. The rival is locally linear embedding, which has one answer.
+A fit begins with a small, simple map and lets it unfold while the penalty λ falls. Every stage is kept in ``path_``.
+:class:`~sidelight.Annealing` sets the schedule, :class:`~sidelight.KernelOptions` the data kernel. The rival is
+locally linear embedding, which has one answer.
 """
 
 import matplotlib.pyplot as plt

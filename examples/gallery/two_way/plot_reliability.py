@@ -2,8 +2,9 @@
 Which points can be trusted?
 ============================
 
-One number for a whole map (trustworthiness) does not say where it is wrong. ``explain.reliability`` says for every row how far its
-neighbours on the map are its neighbours in the data. Here the map is PCA's, which folds digits onto each other.
+One number for a whole map (trustworthiness) does not say where it is wrong. ``explain.reliability`` says for every
+row how far its neighbours on the map are its neighbours in the data. Here the map is PCA's, which folds digits onto
+each other.
 """
 
 import matplotlib.pyplot as plt

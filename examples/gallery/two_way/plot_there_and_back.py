@@ -2,8 +2,8 @@
 What is at this place of the map?
 =================================
 
-``inverse_transform`` answers for every place of the map, also between rows. Here a grid of places becomes a grid of pictures,
-faded where there is little data. The rival is PCA, which goes back, too, but along straight lines.
+``inverse_transform`` answers for every place of the map, also between rows. Here a grid of places becomes a grid of
+pictures, faded where there is little data. The rival is PCA, which goes back, too, but along straight lines.
 """
 
 import matplotlib.pyplot as plt

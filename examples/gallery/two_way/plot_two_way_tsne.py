@@ -2,8 +2,8 @@
 A t-SNE map that takes new rows and goes back
 =============================================
 
-t-SNE has no ``transform`` and no way back. :class:`~sidelight.TwoWayEmbedding` adds both to any map. The rival for the way there
-is a regression of places on rows (nearest neighbours); for the way back scikit-learn has nothing.
+t-SNE has no ``transform`` and no way back. :class:`~sidelight.TwoWayEmbedding` adds both to any map. The rival for
+the way there is a regression of places on rows (nearest neighbours); for the way back scikit-learn has nothing.
 """
 
 import matplotlib.pyplot as plt
