@@ -44,4 +44,4 @@ for ax, (name, places) in zip(axes, maps.items(), strict=True):
     right = np.corrcoef(pdist(places[:, :2]), pdist(poses))[0, 1]
     ax.set(title=f"{name}\ncorrelation with true distances {right:.2f}", xticks=[], yticks=[])
 plt.show()
-print("from view 0 to view 12:", model.plan(0, 12))
+print("from view 0 to view 12:", *model.plan(0, 12))

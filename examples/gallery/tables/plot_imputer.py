@@ -24,7 +24,7 @@ imputer = Imputer().fit(X)
 filled = {
     "mean": SimpleImputer().fit_transform(X),
     "KNNImputer": KNNImputer().fit_transform(X),
-    "IterativeImputer": IterativeImputer(max_iter=60, random_state=0).fit_transform(X),
+    "IterativeImputer": IterativeImputer(tol=0.1, random_state=0).fit_transform(X),
     "sidelight.Imputer": imputer.transform(X),
 }
 

@@ -39,8 +39,8 @@ def kie_density(places):
 figure, axes = plt.subplots(1, 2, figsize=(10, 5.2), layout="constrained")
 grid(axes[0], pca.transform(data.X), pca.inverse_transform, lambda places: np.ones(len(places)))
 grid(axes[1], model.embedding_, model.inverse_transform, kie_density)
-error = [np.mean((back - data.X[new]) ** 2) / data.X.var(axis=0).mean() for back in (
-    pca.inverse_transform(pca.transform(data.X[new])), model.inverse_transform(model.transform(data.X[new])))]  # fmt: skip
+backs = [either.inverse_transform(either.transform(data.X[new])) for either in (pca, model)]
+error = [np.mean((back - data.X[new]) ** 2) / data.X.var(axis=0).mean() for back in backs]
 axes[0].set_title(f"PCA: unexplained variance of new pictures {error[0]:.2f}")
 axes[1].set_title(f"KernelInformationEmbedding: {error[1]:.2f}")
 plt.show()
