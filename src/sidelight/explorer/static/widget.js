@@ -408,15 +408,23 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 	}
 	show(e, t) {
 		let n = t && e.length === this.points.length && !W.matches ? this.points : e;
-		if (this.points = e, this.n = e.length / 2, this.painter.places(n, e), this.index(), this.moved && t || this.all(), n === e) {
+		this.points = e, this.n = e.length / 2, this.painter.places(n, e), this.index();
+		let r = { ...this.view };
+		if (this.moved && t || this.all(), n === e) {
 			this.share = 1, this.draw();
 			return;
 		}
-		let r = performance.now(), i = (t) => {
-			let n = Math.min(1, (t - r) / (1e3 * G));
-			this.share = n * n * (3 - 2 * n), this.draw(), n < 1 && this.points === e && requestAnimationFrame(i);
+		let i = { ...this.view }, a = !this.moved, o = performance.now(), s = (e) => {
+			for (let t of [
+				"ox",
+				"oy",
+				"s"
+			]) this.view[t] = r[t] + e * (i[t] - r[t]);
+		}, c = (t) => {
+			let n = Math.min(1, Math.max(0, t - o) / (1e3 * G));
+			this.share = n * n * (3 - 2 * n), a && !this.moved && s(this.share), this.draw(), this.points === e && (n < 1 ? requestAnimationFrame(c) : a && !this.moved && this.all());
 		};
-		requestAnimationFrame(i);
+		a && s(0), this.share = 0, requestAnimationFrame(c);
 	}
 	colours(e) {
 		this.painter.colours(e), this.draw();
