@@ -11,7 +11,15 @@ import sidelight
 WEB = Path(__file__).parents[2] / "web"
 STATIC = Path(sidelight.__file__).parent / "explorer" / "static"
 BUILT = ["app.css", "app.js", "index.html", "widget.js"]
-SETTINGS = ["index.html", "package-lock.json", "package.json", "stamp.mjs", "tsconfig.json", "vite.config.js", "vite.widget.config.js"]
+SETTINGS = [
+    "index.html",
+    "package-lock.json",
+    "package.json",
+    "stamp.mjs",
+    "tsconfig.json",
+    "vite.config.js",
+    "vite.widget.config.js",
+]
 
 
 def digest(folder, names):

@@ -18,7 +18,7 @@ __all__ = ["ExplorerWidget"]
 
 
 class Rows(traitlets.TraitType[list[int], Any]):
-    """Row numbers: sorted, without repeats, checked against the rows that exist; sent to the page as 32-bit integers."""
+    """Row numbers: sorted, without repeats, checked against the rows that exist; the page gets 32-bit integers."""
 
     info_text = "row numbers"
 
