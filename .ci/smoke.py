@@ -37,6 +37,7 @@ CALLS = (
     ("torch", "torch", "import sidelight.gated"),
     ("matplotlib", "report", "sidelight.plot.scatter(model)"),
     ("uvicorn", "explore", "sidelight.explore(model, data.X, given=objects)"),
+    ("anywidget", "notebook", "sidelight.explorer.widget(model, data.X, given=objects)"),
     ("pandas", "cli", "sidelight.explain.reliability(model)"),
     ("pandas", "anndata", "sidelight.anndata"),
     ("dask", "scale", "sidelight.distributed"),

@@ -29,6 +29,7 @@ export class Scatter {
   private moved = false;
   private cells: { index: Int32Array; start: Int32Array; side: number; left: number; bottom: number; w: number; h: number } | null = null;
   private pointers = new Map<number, Place>();
+  private observer = new ResizeObserver(() => this.resize());
 
   constructor(private stage: HTMLElement) {
     const [under, points, over] = [...stage.querySelectorAll("canvas")];
@@ -37,9 +38,11 @@ export class Scatter {
     this.over = over.getContext("2d")!;
     stage.dataset.drawing = this.painter.kind;
     this.wire(over);
-    new ResizeObserver(() => this.resize()).observe(stage);
+    this.observer.observe(stage);
     this.resize();
   }
+
+  end(): void { this.observer.disconnect(); }
 
   // New places of the rows; with old ones of as many rows, they move there.
   show(points: Float32Array, moving: boolean): void {
@@ -48,15 +51,23 @@ export class Scatter {
     this.n = points.length / 2;
     this.painter.places(from, points);
     this.index();
+    const before = { ...this.view };
     if (!this.moved || !moving) this.all();
     if (from === points) { this.share = 1; this.draw(); return; }
-    const began = performance.now();
+    const after = { ...this.view }, follows = !this.moved, began = performance.now();
+    // The view goes along, so that the eye can follow: a jump would be taken for a move of the rows.
+    const look = (share: number): void => { for (const key of ["ox", "oy", "s"] as const) this.view[key] = before[key] + share * (after[key] - before[key]); };
     const step = (now: number): void => {
-      const t = Math.min(1, (now - began) / (1000 * SECONDS));
+      const t = Math.min(1, Math.max(0, now - began) / (1000 * SECONDS));
       this.share = t * t * (3 - 2 * t);
+      if (follows && !this.moved) look(this.share);
       this.draw();
-      if (t < 1 && this.points === points) requestAnimationFrame(step);
+      if (this.points !== points) return;
+      if (t < 1) requestAnimationFrame(step);
+      else if (follows && !this.moved) this.all(); // the stage may have another size by now
     };
+    if (follows) look(0);
+    this.share = 0;
     requestAnimationFrame(step);
   }
 
