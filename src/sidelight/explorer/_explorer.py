@@ -22,8 +22,10 @@ from sidelight.persistence import save
 from sidelight.plot._colouring import Numbers
 
 from ._align import Similarity, aligned
+from ._axis import axis_names_of
 from ._code import command_of, python_of
-from ._fit import Fitted, can_say, embedding_of, hints_of
+from ._fit import Fitted, can_say, check_statements, embedding_of
+from ._held import held_places, placed_statement, shown_moves
 from ._job import Job, idle_worker
 from ._questions import Map
 from ._table import Column, Table, labelled, shown_columns
@@ -83,6 +85,7 @@ class Explorer:
         places = Similarity.identity(first.embedding.shape[1])
         self._maps = {0: Map(first, table, self.session.maps[0].statements, places)}
         self._undo: list[Session] = []
+        self._redo: list[Session] = []
         self._number = 1
         self._measures: dict[tuple[int, tuple[str, ...]], dict[str, Any]] = {}
         self._lock = threading.RLock()
@@ -118,6 +121,8 @@ class Explorer:
                 "title": self.setting.title,
                 "rows": self.table.n,
                 "dims": shown.places.shape[1],
+                "axes": list(axis_names_of(last_step_of(shown.model))),
+                "moved": self._moved(),
                 "features": list(units.names),
                 "texts": [column.name for column in units.categories],
                 "dates": sorted(units.dates),
@@ -134,6 +139,7 @@ class Explorer:
                     "decode": offers.has_inverse,
                     "counterfactual": offers.has_counterfactual and bool(shown.given_names),
                     "density": offers.has_latent_density, "uncertainty": offers.has_variance, "undo": bool(self._undo),
+                    "redo": bool(self._redo),
                 },
                 "model": name_of(shown.model),
                 "remarks": list(shown.fitted.remarks),
@@ -177,8 +183,17 @@ class Explorer:
         return np.asarray(column.values if isinstance(column, Numbers) else column.codes, dtype="<f4")
 
     def points(self, at: int | None, axes: tuple[int, int]) -> Array:
-        """Places (n, 2) of the rows of a map on the page, as float32."""
-        return np.ascontiguousarray(self.map(at).places[:, list(axes)], dtype="<f4")
+        """Places (n, 2) of the rows of a map on the page, as float32; of the current one as rows were moved."""
+        places = self.map(at).places
+        if at is None or at == self.session.current:
+            places = shown_moves(places, [self.session.statements[k] for k in self._moved()])
+        return np.ascontiguousarray(places[:, list(axes)], dtype="<f4")
+
+    def _moved(self) -> list[int]:
+        """Numbers of the statements that moved rows and that the current map was not fitted with."""
+        made = self.map().statements
+        said = enumerate(self.session.statements)
+        return [k for k, one in said if one.kind == "move" and one.on and one not in made]
 
     def measures(self, at: int) -> dict[str, Any]:
         """Measures of a map, with the columns that any statement names."""
@@ -211,17 +226,44 @@ class Explorer:
 
     def say(self, statements: Sequence[Statement]) -> None:
         """Add statements; they are switched on. One step of undo."""
-        for one in statements:
-            one.check_rows(self.table.n)
-            if not can_say(self.base)[one.kind]:
-                raise ValueError(
-                    error_message(_OWNER, "statement", one.kind, "means nothing to this model", "Use another")
-                )
         with self._lock:
-            new = replace(self.session, statements=(*self.session.statements, *statements))
-            hints_of(self.table, new.statements)  # refuses what no fit could listen to
-            shown_columns(labelled(self.table, new.statements), self.table.n)  # and what no page could show
-            self._step(new)
+            told = [self._placed(one) for one in statements]
+            self._step_checked(replace(self.session, statements=(*self.session.statements, *told)))
+
+    def move(self, rows: Array, shift: Sequence[float], axes: tuple[int, int]) -> None:
+        """Say that rows should be elsewhere: shifted (2,) along two axes of the current map."""
+        with self._lock:
+            whole = np.zeros(self.map().places.shape[1])
+            whole[list(axes)] = shift
+            places = shown_moves(self.map().places, [self.session.statements[k] for k in self._moved()])
+            said = placed_statement(rows.tolist(), "move", places, whole)
+            self._step_checked(self.session.saying(said))
+
+    def edit(self, at: int, changes: Mapping[str, Any]) -> None:
+        """Change rows, others, column, value or period of a statement."""
+        with self._lock:
+            old = self.session.said(at)
+            if not changes or not set(changes) <= {"rows", "others", "column", "value", "period"}:
+                rule = "does not say what to change"
+                raise ValueError(error_message(_OWNER, "edit", sorted(changes), rule, "Change rows, column or value"))
+            if old.kind == "move":
+                raise ValueError(error_message(_OWNER, "edit", "a move", "has places", "Undo it, or drag again"))
+            kept = {name: value for name, value in old.to_json().items() if name != "places"}
+            if old.kind == "pin":
+                kept.pop("others", None)
+            self._step_checked(self.session.edited(at, self._placed(Statement.from_json(kept | dict(changes)))))
+
+    def _placed(self, one: Statement) -> Statement:
+        """A statement "pin" with the places of its rows, where the model can hold them; others as they are."""
+        one.check_rows(self.table.n)
+        if one.kind != "pin" or one.places or not can_say(self.base)["move"]:
+            return one
+        return placed_statement(one.rows, "pin", self.map().places)
+
+    def _step_checked(self, new: Session) -> None:
+        check_statements(self.base, self.table, new.statements)  # refuses what no fit could listen to
+        shown_columns(labelled(self.table, new.statements), self.table.n)  # and what no page could show
+        self._step(new)
 
     def switch(self, at: int) -> None:
         """Switch a statement on or off."""
@@ -243,11 +285,22 @@ class Explorer:
         with self._lock:
             if not self._undo:
                 raise ValueError(error_message(_OWNER, "undo", "nothing", "was done yet", "Say something first"))
+            self._redo.append(self.session)
             self.session = self._undo.pop()
+            self.version += 1
+
+    def redo(self) -> None:
+        """Take the last step that was undone again."""
+        with self._lock:
+            if not self._redo:
+                raise ValueError(error_message(_OWNER, "redo", "nothing", "was undone", "Undo something first"))
+            self._undo.append(self.session)
+            self.session = self._redo.pop()
             self.version += 1
 
     def _step(self, new: Session) -> None:
         if new != self.session:
+            self._redo.clear()
             self._undo.append(self.session)
             self.session = new
             self.version += 1
@@ -260,7 +313,7 @@ class Explorer:
             self._collect()
             if self.job is not None and self.job.state == "running":
                 raise ValueError(error_message(_OWNER, "refit", "another one", "is still running", "Wait, or stop it"))
-            hints_of(self.table, self.session.heard)
+            check_statements(self.base, self.table, self.session.heard)
             self.job = Job(self.base, self.table, self.session.heard, self._worker)
             self._worker = None
 
@@ -304,10 +357,7 @@ class Explorer:
         if job is None or job.state != "done" or job.fitted is None:
             return
         fitted, job.fitted = job.fitted, None
-        before = self.map()
-        pinned = [row for one in job.statements if one.kind == "pin" for row in one.rows]
-        rows = np.unique(pinned) if pinned else None
-        placed = aligned(fitted.embedding, before.places, rows)
+        placed = _aligned(fitted, job.statements, self.map().places)
         record = MapRecord(self._number, job.statements, fitted.digest)
         self._number += 1
         self._maps[record.number] = Map(fitted, self.table, job.statements, placed, job.seconds)
@@ -340,7 +390,20 @@ class Explorer:
         return out.getvalue()
 
     def _stated(self, one: Statement) -> dict[str, Any]:
-        return {"kind": one.kind, "words": one.words(), "on": one.on, "column": one.column, "count": len(one.rows)}
+        said = {"kind": one.kind, "words": one.words(), "on": one.on, "column": one.column, "value": one.value}
+        return said | {"count": len(one.rows), "others": len(one.others)}
+
+
+def _aligned(fitted: Fitted, statements: Sequence[Statement], before: Array) -> Similarity:
+    """How the page shows a new map: turned to the one before, by the rows that are held or pinned if there are some."""
+    Z = fitted.embedding
+    last = last_step_of(as_chain(fitted.model))
+    names = axis_names_of(last)
+    held = held_places(statements, np.arange(len(Z)), Z.shape[1]) if capabilities(last).takes_held else None
+    if held is not None:
+        return aligned(Z, held.targets(before), held.rows)
+    pinned = [row for one in statements if one.kind == "pin" for row in one.rows]
+    return aligned(Z, before, np.unique(pinned) if pinned else None, tuple(k for k, name in enumerate(names) if name))
 
 
 def _save(model: Any, path: Path) -> None:
