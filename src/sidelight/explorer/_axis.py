@@ -18,6 +18,7 @@ from ._table import shown_columns
 __all__ = ["AxisColumn", "axis_column", "axis_names_of", "relational_model"]
 
 Array = NDArray[Any]
+_WEIGHT = 5.0  # of a column against the data, as of relations that are extended; with 1, 1,000 digits had no such axis
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ def relational_model(last: Any, axes: Mapping[str, AxisColumn]) -> tuple[Any, di
     """The model that is fitted in the place of ``last`` (its dimensions and seed), and the arguments of its fit."""
     own = last.get_params(deep=False)
     shared = {name: own[name] for name in ("random_state", "n_jobs") if name in own}
-    model = MultipleRelationalEmbedding(own["n_components"], **shared)
+    weights = dict.fromkeys(axes, _WEIGHT)
+    model = MultipleRelationalEmbedding(own["n_components"], weights=weights, **shared)
     return model, {"relations": {name: column.relation() for name, column in axes.items()}}
 
 

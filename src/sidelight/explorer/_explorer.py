@@ -21,13 +21,15 @@ from sidelight.base.messages import error_message
 from sidelight.persistence import save
 from sidelight.plot._colouring import Numbers
 
-from ._align import Similarity, aligned
+from ._align import Similarity
 from ._axis import axis_names_of
 from ._code import command_of, python_of
 from ._fit import Fitted, can_say, check_statements, embedding_of
-from ._held import held_places, placed_statement, shown_moves
+from ._held import placed_statement, shown_moves
 from ._job import Job, idle_worker
+from ._placing import placed_map
 from ._questions import Map
+from ._steps import Steps, changed_statement
 from ._table import Column, Table, labelled, shown_columns
 from .session import MapRecord, Session
 from .statement import Statement
@@ -81,18 +83,26 @@ class Explorer:
     ) -> None:
         self.table, self.setting = table, setting or Setting()
         self.base = _unfitted(model)
-        self.session, first = begin_session(model, table, statements)
+        session, first = begin_session(model, table, statements)
+        self._steps = Steps(session)
         places = Similarity.identity(first.embedding.shape[1])
         self._maps = {0: Map(first, table, self.session.maps[0].statements, places)}
-        self._undo: list[Session] = []
-        self._redo: list[Session] = []
         self._number = 1
         self._measures: dict[tuple[int, tuple[str, ...]], dict[str, Any]] = {}
         self._lock = threading.RLock()
         self.job: Job | None = None
         self._shown: tuple[tuple[Statement, ...], tuple[Column, ...]] | None = None
         self._worker: subprocess.Popen[str] | None = None
-        self.version = 0
+
+    @property
+    def session(self) -> Session:
+        """What was said, and the maps that were made of it."""
+        return self._steps.session
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every step."""
+        return self._steps.version
 
     # ---- what is there
 
@@ -138,8 +148,8 @@ class Explorer:
                 "can": {
                     "decode": offers.has_inverse,
                     "counterfactual": offers.has_counterfactual and bool(shown.given_names),
-                    "density": offers.has_latent_density, "uncertainty": offers.has_variance, "undo": bool(self._undo),
-                    "redo": bool(self._redo),
+                    "density": offers.has_latent_density, "uncertainty": offers.has_variance,
+                    "undo": bool(self._steps.done), "redo": bool(self._steps.undone),
                 },
                 "model": name_of(shown.model),
                 "remarks": list(shown.fitted.remarks),
@@ -242,16 +252,8 @@ class Explorer:
     def edit(self, at: int, changes: Mapping[str, Any]) -> None:
         """Change rows, others, column, value or period of a statement."""
         with self._lock:
-            old = self.session.said(at)
-            if not changes or not set(changes) <= {"rows", "others", "column", "value", "period"}:
-                rule = "does not say what to change"
-                raise ValueError(error_message(_OWNER, "edit", sorted(changes), rule, "Change rows, column or value"))
-            if old.kind == "move":
-                raise ValueError(error_message(_OWNER, "edit", "a move", "has places", "Undo it, or drag again"))
-            kept = {name: value for name, value in old.to_json().items() if name != "places"}
-            if old.kind == "pin":
-                kept.pop("others", None)
-            self._step_checked(self.session.edited(at, self._placed(Statement.from_json(kept | dict(changes)))))
+            new = changed_statement(self.session.said(at), changes)
+            self._step_checked(self.session.edited(at, self._placed(new)))
 
     def _placed(self, one: Statement) -> Statement:
         """A statement "pin" with the places of its rows, where the model can hold them; others as they are."""
@@ -263,47 +265,32 @@ class Explorer:
     def _step_checked(self, new: Session) -> None:
         check_statements(self.base, self.table, new.statements)  # refuses what no fit could listen to
         shown_columns(labelled(self.table, new.statements), self.table.n)  # and what no page could show
-        self._step(new)
+        self._steps.take(new)
 
     def switch(self, at: int) -> None:
         """Switch a statement on or off."""
         with self._lock:
-            self._step(self.session.switched(at))
+            self._steps.take(self.session.switched(at))
 
     def forget(self, at: int) -> None:
         """Take a statement out of the list."""
         with self._lock:
-            self._step(self.session.without(at))
+            self._steps.take(self.session.without(at))
 
     def visit(self, at: int) -> None:
         """Show another map of the history."""
         with self._lock:
-            self._step(self.session.visiting(at))
+            self._steps.take(self.session.visiting(at))
 
     def undo(self) -> None:
         """Go back to the session before the last step."""
         with self._lock:
-            if not self._undo:
-                raise ValueError(error_message(_OWNER, "undo", "nothing", "was done yet", "Say something first"))
-            self._redo.append(self.session)
-            self.session = self._undo.pop()
-            self.version += 1
+            self._steps.undo()
 
     def redo(self) -> None:
         """Take the last step that was undone again."""
         with self._lock:
-            if not self._redo:
-                raise ValueError(error_message(_OWNER, "redo", "nothing", "was undone", "Undo something first"))
-            self._undo.append(self.session)
-            self.session = self._redo.pop()
-            self.version += 1
-
-    def _step(self, new: Session) -> None:
-        if new != self.session:
-            self._redo.clear()
-            self._undo.append(self.session)
-            self.session = new
-            self.version += 1
+            self._steps.redo()
 
     # ---- fits
 
@@ -357,11 +344,11 @@ class Explorer:
         if job is None or job.state != "done" or job.fitted is None:
             return
         fitted, job.fitted = job.fitted, None
-        placed = _aligned(fitted, job.statements, self.map().places)
+        placed = placed_map(fitted, job.statements, self.map().places)
         record = MapRecord(self._number, job.statements, fitted.digest)
         self._number += 1
         self._maps[record.number] = Map(fitted, self.table, job.statements, placed, job.seconds)
-        self._step(self.session.with_map(record))
+        self._steps.take(self.session.with_map(record))
 
     # ---- keep
 
@@ -392,18 +379,6 @@ class Explorer:
     def _stated(self, one: Statement) -> dict[str, Any]:
         said = {"kind": one.kind, "words": one.words(), "on": one.on, "column": one.column, "value": one.value}
         return said | {"count": len(one.rows), "others": len(one.others)}
-
-
-def _aligned(fitted: Fitted, statements: Sequence[Statement], before: Array) -> Similarity:
-    """How the page shows a new map: turned to the one before, by the rows that are held or pinned if there are some."""
-    Z = fitted.embedding
-    last = last_step_of(as_chain(fitted.model))
-    names = axis_names_of(last)
-    held = held_places(statements, np.arange(len(Z)), Z.shape[1]) if capabilities(last).takes_held else None
-    if held is not None:
-        return aligned(Z, held.targets(before), held.rows)
-    pinned = [row for one in statements if one.kind == "pin" for row in one.rows]
-    return aligned(Z, before, np.unique(pinned) if pinned else None, tuple(k for k, name in enumerate(names) if name))
 
 
 def _save(model: Any, path: Path) -> None:
