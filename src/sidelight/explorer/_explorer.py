@@ -132,7 +132,7 @@ class Explorer:
                 "rows": self.table.n,
                 "dims": shown.places.shape[1],
                 "axes": list(axis_names_of(last_step_of(shown.model))),
-                "moved": self._moved(),
+                "moved": [[at, *self.session.said(at).places[0]] for at in self._moved()],
                 "features": list(units.names),
                 "texts": [column.name for column in units.categories],
                 "dates": sorted(units.dates),
@@ -247,7 +247,9 @@ class Explorer:
             whole[list(axes)] = shift
             places = shown_moves(self.map().places, [self.session.statements[k] for k in self._moved()])
             said = placed_statement(rows.tolist(), "move", places, whole)
-            self._step_checked(self.session.saying(said))
+            last = len(self.session.statements) - 1
+            again = last in self._moved() and self.session.said(last).rows == said.rows  # dragged further
+            self._step_checked(self.session.edited(last, said) if again else self.session.saying(said))
 
     def edit(self, at: int, changes: Mapping[str, Any]) -> None:
         """Change rows, others, column, value or period of a statement."""
