@@ -117,7 +117,11 @@ def test_statements_are_changed_undone_and_done_again(explorer):
     after = explorer.session
     with pytest.raises(ValueError, match="is not there"):
         explorer.edit(0, {"column": "other"})  # the column that is factored out would be gone
-    for changes, rule in (({}, "what to change"), ({"kind": "drop"}, "what to change"), ({"rows": [99]}, "past the last")):
+    for changes, rule in (
+        ({}, "what to change"),
+        ({"kind": "drop"}, "what to change"),
+        ({"rows": [99]}, "past the last"),
+    ):
         with pytest.raises(ValueError, match=rule):
             explorer.edit(0, changes)
     assert explorer.session == after

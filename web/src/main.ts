@@ -239,7 +239,7 @@ export class Page {
   private fillSelection(summary: HTMLElement | null = null): void {
     const box = this.byId("selection"), state = this.state;
     this.telling.fillSay();
-    if (this.state.statements.length) this.telling.fillStatements(); // a form there offers the selection
+    this.telling.fillStatements(); // a form there offers the selection
     if (!this.selected.size && !this.other.size) return fill(box, make("p", { class: "note" }, "Draw around rows with Lasso or Box (Shift adds, Alt removes), or mark a row with the keyboard and press Space."));
     const copy = () => void navigator.clipboard.writeText(this.rows(this.selected).join(", ")).then(() => this.say("Row numbers copied."));
     const tools = [button("Clear", () => { this.other.clear(); this.select([], "replace"); }),

@@ -16,6 +16,7 @@ const ROWS = ["same", "different", "label", "pin", "drop"];
 
 export class Telling {
   private editing = -1; // number of the statement that is being changed
+  private filled = "";
 
   constructor(private host: Host) {}
 
@@ -78,6 +79,9 @@ export class Telling {
   fillStatements(): void {
     const { state } = this.host;
     if (this.editing >= state.statements.length) this.editing = -1;
+    const now = JSON.stringify([state.statements, this.editing, this.editing < 0 ? null : this.host.chosen()]);
+    if (now === this.filled) return; // nothing is another: what is typed in a form stays
+    this.filled = now;
     fill(this.host.byId("statements"), ...state.statements.map((one, at) => {
       const line = [make("label", {}, make("input", { type: "checkbox", checked: one.on, onchange: () => void this.host.act("switch", { at }) }), ` ${one.words}`)] as HTMLElement[];
       if (one.kind !== "move") line.push(button("Edit", () => this.edit(at), { "aria-label": `Edit: ${one.words}`, class: "quiet", "aria-expanded": String(this.editing === at) }));
