@@ -89,7 +89,7 @@ def placed_statement(rows: Sequence[int], kind: str, places: Array, shift: Array
 
     Reference rows are up to 40 others, evenly in the order of rows.
     """
-    known = np.isfinite(places).all(axis=1)
+    known: Array = np.asarray(np.isfinite(places).all(axis=1))
     known[list(rows)] = False
     free = np.flatnonzero(known)
     others = free[np.unique(np.linspace(0, len(free) - 1, min(len(free), _REFERENCES)).astype(np.int64))]
