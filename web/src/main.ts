@@ -19,6 +19,7 @@ export class Page {
   given: Given | null = null;
   selected = new Set<number>();
   other = new Set<number>(); // selection B
+  onselect: (rows: number[]) => void = () => {}; // whoever holds the page hears of selections
   private column: Column | null = null;
   private values: Float32Array | null = null;
   private row: Row | null = null;
@@ -232,6 +233,7 @@ export class Page {
     for (const row of this.selected) this.other.delete(row);
     void this.tried(() => this.recolour());
     this.fillSelection();
+    this.onselect(this.rows(this.selected));
   }
 
   rows(of: Set<number>): number[] { return [...of].sort((a, b) => a - b); }
