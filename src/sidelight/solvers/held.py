@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from sidelight.base.types import Array
+
+from .anneal import ValueAndGrad
 
 __all__ = ["HeldRows"]
 
@@ -29,10 +30,10 @@ class HeldRows:
         """Of a mask (n,), True for held rows; None where no row is held."""
         return None if held is None or not held.any() else cls((~held).astype(np.float64)[:, None])
 
-    def objective(self, value_and_grad: Callable[[Array], Any]) -> Callable[[Array], Any]:
+    def objective(self, value_and_grad: ValueAndGrad) -> ValueAndGrad:
         """The objective as a function of the rows that move: its value, its gradient there, and 0 for held rows."""
 
-        def restricted(Z: Array) -> Any:
+        def restricted(Z: Array) -> tuple[float, Array, dict[str, float]]:
             value, gradient, terms = value_and_grad(Z)
             return value, self.moves * gradient, terms
 
