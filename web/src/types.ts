@@ -45,6 +45,7 @@ export interface State {
   seconds: number;
   code: { python: string; command: string };
   job: Job;
+  kept?: string[]; // sentences of a page that is a file: why something is off
 }
 
 export interface Row { row: number; name: string; columns: Record<string, unknown>; values: number[]; texts: (string | null)[] }
@@ -59,6 +60,7 @@ export interface Summary {
   after?: string[];
   here_mean?: number[];
   there_mean?: number[];
+  kept?: boolean; // of a page that is a file: features are not compared
 }
 
 export interface Layer { size: number; extent: number[]; low: number; high: number; values: number[] }

@@ -48,16 +48,23 @@ function a(e, t, n = {}) {
 function o(e, ...t) {
 	e.replaceChildren(...t);
 }
-function s(e) {
+function s(e, t, n) {
+	let r = i("a", {
+		href: URL.createObjectURL(new Blob([e], { type: t })),
+		download: n
+	});
+	r.click(), setTimeout(() => URL.revokeObjectURL(r.href), 1e4);
+}
+function c(e) {
 	if (e == null || !Number.isFinite(e)) return "–";
 	let t = Math.abs(e);
 	return t !== 0 && (t >= 1e5 || t < .001) ? e.toExponential(2) : String(Number(e.toPrecision(4)));
 }
-function c(e, t, n) {
-	return !n.includes(t) || e == null || !Number.isFinite(e) ? s(e) : (/* @__PURE__ */ new Date(864e5 * e)).toISOString().slice(0, 10);
+function l(e, t, n) {
+	return !n.includes(t) || e == null || !Number.isFinite(e) ? c(e) : (/* @__PURE__ */ new Date(864e5 * e)).toISOString().slice(0, 10);
 }
-var l = (e, t) => `${e.toLocaleString("en")} ${t}${e === 1 ? "" : "s"}`, u = 14;
-function d(e, t, n, r) {
+var u = (e, t) => `${e.toLocaleString("en")} ${t}${e === 1 ? "" : "s"}`, d = 14;
+function f(e, t, n, r) {
 	let [a, o] = t, s = i("canvas", {
 		width: o,
 		height: a,
@@ -74,24 +81,24 @@ function d(e, t, n, r) {
 		], 4 * t);
 	}), c.putImageData(l, 0, 0), i("figure", {}, s, i("figcaption", {}, r));
 }
-function f(e, t, n) {
+function p(e, t, n) {
 	let r = t?.low ?? 0, a = t?.high ?? 1, o = e === void 0 || a <= r ? 0 : (e - r) / (a - r), s = i("span", { class: n });
 	return s.style.width = `${100 * Math.min(1, Math.max(0, o))}%`, i("span", { class: "bar" }, s);
 }
-function p(e, t, n) {
-	let r = i("tr", {}, i("th", { scope: "col" }, ""), i("th", { scope: "col" }, "row"), i("th", { scope: "col" }, "place")), a = e.features.slice(0, u).map((r, a) => {
+function m(e, t, n) {
+	let r = i("tr", {}, i("th", { scope: "col" }, ""), i("th", { scope: "col" }, "row"), i("th", { scope: "col" }, "place")), a = e.features.slice(0, d).map((r, a) => {
 		let o = e.columns.find((e) => e.feature && e.name === r);
 		return i("tr", {}, i("th", {
 			scope: "row",
 			title: r
-		}, r), i("td", {}, t ? c(t.values[a], r, e.dates) : "", f(t?.values[a], o, "row-bar")), i("td", {}, n?.values ? c(n.values[a], r, e.dates) : "", f(n?.values?.[a], o, "place-bar")));
+		}, r), i("td", {}, t ? l(t.values[a], r, e.dates) : "", p(t?.values[a], o, "row-bar")), i("td", {}, n?.values ? l(n.values[a], r, e.dates) : "", p(n?.values?.[a], o, "place-bar")));
 	}), o = e.texts.map((e, r) => i("tr", {}, i("th", {
 		scope: "row",
 		title: e
 	}, e), i("td", {}, t?.texts[r] ?? ""), i("td", {}, n?.texts?.[r] ?? "")));
 	return i("table", { class: "features" }, i("thead", {}, r), i("tbody", {}, ...a, ...o));
 }
-function m(e, t, n, r) {
+function h(e, t, n, r) {
 	let a = i("canvas", {
 		width: 320,
 		height: 110,
@@ -101,18 +108,18 @@ function m(e, t, n, r) {
 	}), o = a.getContext("2d"), s = [...t?.values ?? [], ...n?.values ?? []].filter(Number.isFinite), c = Math.min(0, ...s), l = Math.max(1e-12, ...s), u = (e) => 104 - 98 * (e - c) / (l - c || 1), d = e.features.length;
 	return o.fillStyle = r.getPropertyValue("--line"), t?.values.forEach((e, t) => o.fillRect(320 * t / d, Math.min(u(0), u(e)), Math.max(1, 320 / d - .5), Math.abs(u(e) - u(0)))), o.strokeStyle = r.getPropertyValue("--accent"), o.beginPath(), n?.values?.forEach((e, t) => o[t ? "lineTo" : "moveTo"](320 * (t + .5) / d, u(e))), o.stroke(), i("figure", {}, a, i("figcaption", {}, `${d} features: bars are the row, the line is the place`));
 }
-function h(e, t, n, r) {
+function g(e, t, n, r) {
 	let a = [];
 	if (t) {
 		let e = t.name ? `Row ${t.row}: ${t.name}` : `Row ${t.row}`;
 		a.push(i("p", { class: "row-name" }, e));
 		let n = Object.entries(t.columns).slice(0, 8);
-		n.length && a.push(i("dl", {}, ...n.flatMap(([e, t]) => [i("dt", { title: e }, e), i("dd", {}, typeof t == "number" ? s(t) : String(t ?? "–"))])));
+		n.length && a.push(i("dl", {}, ...n.flatMap(([e, t]) => [i("dt", { title: e }, e), i("dd", {}, typeof t == "number" ? c(t) : String(t ?? "–"))])));
 	}
 	if (e.image) {
 		let [r, o] = [e.image, e.range], s = [];
-		t && s.push(d(t.values, r, o, "the row")), n?.values && s.push(d(n.values, r, o, "the place")), a.push(i("div", { class: "pictures" }, ...s));
-	} else (t || n?.values) && a.push(e.features.length <= u ? p(e, t, n) : m(e, t, n, r));
+		t && s.push(f(t.values, r, o, "the row")), n?.values && s.push(f(n.values, r, o, "the place")), a.push(i("div", { class: "pictures" }, ...s));
+	} else (t || n?.values) && a.push(e.features.length <= d ? m(e, t, n) : h(e, t, n, r));
 	if (n && n.typicality !== null) {
 		let e = n.typicality < .01 ? "No rows are near: what is decoded here is a guess." : `More usual than ${Math.round(100 * n.typicality)} % of the rows' places.`;
 		a.push(i("p", { class: n.typicality < .01 ? "note warn" : "note" }, e));
@@ -120,7 +127,7 @@ function h(e, t, n, r) {
 	return a.length || a.push(i("p", { class: "note" }, "Point at the map: the row, and what the model makes of the place.")), i("div", { class: "card" }, ...a);
 }
 // src/colours.ts
-var g = [
+var _ = [
 	"#0072b2",
 	"#e69f00",
 	"#009e73",
@@ -128,7 +135,7 @@ var g = [
 	"#d55e00",
 	"#56b4e9",
 	"#f0e442"
-], _ = [
+], v = [
 	"#440154",
 	"#482878",
 	"#3e4989",
@@ -139,7 +146,7 @@ var g = [
 	"#6ece58",
 	"#b5de2b",
 	"#fde725"
-], v = [
+], y = [
 	"#e69d12",
 	"#b7ac00",
 	"#69ac3c",
@@ -152,28 +159,28 @@ var g = [
 	"#c05296",
 	"#e86777",
 	"#f8834a"
-], y = [
+], b = [
 	154,
 	154,
 	154
-], b = [
+], x = [
 	0,
 	114,
 	178
 ];
-function x(e) {
+function S(e) {
 	return [
 		1,
 		3,
 		5
 	].map((t) => parseInt(e.slice(t, t + 2), 16));
 }
-function S(e, t, n) {
+function C(e, t, n) {
 	return e.map((e, r) => Math.round(e + n * (t[r] - e)));
 }
-function C(e) {
-	let t = x(g[e % g.length]), n = Math.floor(e / g.length) % 3;
-	return n === 0 ? t : S(t, n === 1 ? [
+function w(e) {
+	let t = S(_[e % _.length]), n = Math.floor(e / _.length) % 3;
+	return n === 0 ? t : C(t, n === 1 ? [
 		0,
 		0,
 		0
@@ -183,38 +190,38 @@ function C(e) {
 		255
 	], .42);
 }
-function w(e, t, n) {
+function T(e, t, n) {
 	let r = n ? e.length : e.length - 1, i = Math.min(Math.max(t, 0), 1) * r, a = Math.min(Math.floor(i), r - 1);
-	return S(x(e[a]), x(e[(a + 1) % e.length]), i - a);
+	return C(S(e[a]), S(e[(a + 1) % e.length]), i - a);
 }
-function T(e, t) {
-	if (e.period) return w(v, (t % e.period + e.period) % e.period / e.period, !0);
+function E(e, t) {
+	if (e.period) return T(y, (t % e.period + e.period) % e.period / e.period, !0);
 	let n = e.low ?? 0, r = e.high ?? 1;
-	return w(_, r > n ? (t - n) / (r - n) : .5, !1);
+	return T(v, r > n ? (t - n) / (r - n) : .5, !1);
 }
-function E(e, t, n) {
+function D(e, t, n) {
 	let r = new Uint8Array(3 * n), i = [];
-	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(T(e, O(e, t)));
-	let a = e?.levels?.map((e, t) => C(t)) ?? [];
+	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(E(e, ee(e, t)));
+	let a = e?.levels?.map((e, t) => w(t)) ?? [];
 	for (let o = 0; o < n; o++) {
-		let n = b;
+		let n = x;
 		if (e && t) {
 			let r = t[o];
-			n = e.kind === "categories" ? r < 0 ? y : a[r] : Number.isNaN(r) ? y : i[k(e, r)];
+			n = e.kind === "categories" ? r < 0 ? b : a[r] : Number.isNaN(r) ? b : i[k(e, r)];
 		}
 		r[3 * o] = n[0], r[3 * o + 1] = n[1], r[3 * o + 2] = n[2];
 	}
 	return r;
 }
-function D(e) {
+function O(e) {
 	return e.period ? [0, e.period] : [e.low ?? 0, e.high ?? 1];
 }
-function O(e, t) {
-	let [n, r] = D(e);
+function ee(e, t) {
+	let [n, r] = O(e);
 	return n + t / 255 * (r - n);
 }
 function k(e, t) {
-	let [n, r] = D(e), i = e.period ? (t % e.period + e.period) % e.period : t;
+	let [n, r] = O(e), i = e.period ? (t % e.period + e.period) % e.period : t;
 	return Math.min(255, Math.max(0, Math.round((r > n ? (i - n) / (r - n) : .5) * 255)));
 }
 var A = (e) => `rgb(${e.join(",")})`;
@@ -222,10 +229,11 @@ var A = (e) => `rgb(${e.join(",")})`;
 function j(e, t, n) {
 	let r = [];
 	for (let e of t.columns.slice(0, 4)) {
-		let n = e.range ? `${s(e.range[1])} (${s(e.range[0])} to ${s(e.range[2])})` : e.values.slice(0, 3).map(({ value: e, count: n }) => `${e} ${Math.round(100 * n / t.count)} %`).join(", ");
+		let n = e.range ? `${c(e.range[1])} (${c(e.range[0])} to ${c(e.range[2])})` : e.values.slice(0, 3).map(({ value: e, count: n }) => `${e} ${Math.round(100 * n / t.count)} %`).join(", ");
 		r.push(i("p", { class: "note" }, `${e.name}: ${n}`));
 	}
-	if (e.image && t.here_mean && t.there_mean && r.push(i("div", { class: "pictures" }, d(t.here_mean, e.image, e.range, "mean of A"), d(t.there_mean, e.image, e.range, n ? "mean of B" : "mean of the rest"))), !t.features.length) return i("div", {}, ...r, i("p", { class: "note" }, "There is no other row to compare with."));
+	if (e.image && t.here_mean && t.there_mean && r.push(i("div", { class: "pictures" }, f(t.here_mean, e.image, e.range, "mean of A"), f(t.there_mean, e.image, e.range, n ? "mean of B" : "mean of the rest"))), t.kept) return i("div", {}, ...r);
+	if (!t.features.length) return i("div", {}, ...r, i("p", { class: "note" }, "There is no other row to compare with."));
 	let a = [
 		"",
 		"A",
@@ -235,8 +243,8 @@ function j(e, t, n) {
 	].map((e) => i("th", { scope: "col" }, e)), o = t.features.slice(0, 10).map((t) => i("tr", { class: t.fdr > .05 ? "weak" : "" }, i("th", {
 		scope: "row",
 		title: t.name
-	}, t.name), i("td", {}, c(t.here, t.name, e.dates)), i("td", {}, c(t.there, t.name, e.dates)), i("td", {}, `${t.effect.toFixed(2)} (${t.low.toFixed(2)}, ${t.high.toFixed(2)})`), i("td", {}, t.fdr < .001 ? "< 0.001" : t.fdr.toFixed(3)))), l = t.after?.length ? ` after ${t.after.join(", ")}` : "", u = i("table", { class: "effects" }, i("thead", {}, i("tr", {}, ...a)), i("tbody", {}, ...o));
-	return e.image ? r.push(i("details", {}, i("summary", {}, `What sets it apart${l}, pixel by pixel`), u)) : r.push(i("h3", {}, `What sets it apart${l}`), i("div", {
+	}, t.name), i("td", {}, l(t.here, t.name, e.dates)), i("td", {}, l(t.there, t.name, e.dates)), i("td", {}, `${t.effect.toFixed(2)} (${t.low.toFixed(2)}, ${t.high.toFixed(2)})`), i("td", {}, t.fdr < .001 ? "< 0.001" : t.fdr.toFixed(3)))), s = t.after?.length ? ` after ${t.after.join(", ")}` : "", u = i("table", { class: "effects" }, i("thead", {}, i("tr", {}, ...a)), i("tbody", {}, ...o));
+	return e.image ? r.push(i("details", {}, i("summary", {}, `What sets it apart${s}, pixel by pixel`), u)) : r.push(i("h3", {}, `What sets it apart${s}`), i("div", {
 		class: "scrolled",
 		tabIndex: 0,
 		role: "region",
@@ -245,23 +253,25 @@ function j(e, t, n) {
 }
 function M(e, t) {
 	let n = t.remarks.map((e) => i("p", { class: "note warn" }, e));
-	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, d(r.now, e.image, e.range, `row ${r.row}`), d(r.then, e.image, e.range, "with what is chosen")));
+	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, f(r.now, e.image, e.range, `row ${r.row}`), f(r.then, e.image, e.range, "with what is chosen")));
 	else {
 		let t = r.then.map((e, t) => ({
 			k: t,
 			by: Math.abs(e - r.now[t])
 		})).sort((e, t) => t.by - e.by).slice(0, 4);
-		n.push(i("p", { class: "note" }, `Row ${r.row}: ${t.map(({ k: t }) => `${e.features[t]} ${s(r.now[t])} → ${s(r.then[t])}`).join(", ")}`));
+		n.push(i("p", { class: "note" }, `Row ${r.row}: ${t.map(({ k: t }) => `${e.features[t]} ${c(r.now[t])} → ${c(r.then[t])}`).join(", ")}`));
 	}
 	return i("div", {}, ...n);
 }
 function N(e, t, n) {
-	return e.statements.map((e, r) => i("li", { class: e.on ? "" : "off" }, i("label", {}, i("input", {
+	return e.statements.map((r, o) => i("li", { class: r.on ? "" : "off" }, i("label", {}, i("input", {
 		type: "checkbox",
-		checked: e.on,
-		onchange: () => t(r)
-	}), ` ${e.words}`), a("×", () => n(r), {
-		"aria-label": `Forget: ${e.words}`,
+		checked: r.on,
+		disabled: e.kept !== void 0,
+		onchange: () => t(o)
+	}), ` ${r.words}`), a("×", () => n(o), {
+		hidden: e.kept !== void 0,
+		"aria-label": `Forget: ${r.words}`,
 		class: "quiet"
 	})));
 }
@@ -289,7 +299,7 @@ function I(e, t, n, r) {
 }
 function L(e) {
 	let t = e.seconds ? `, fitted in ${e.seconds.toFixed(1)} s` : "";
-	return `${l(e.rows, "row")}, ${l(e.features.length + e.texts.length, "feature")}, ${e.model}${t}`;
+	return `${u(e.rows, "row")}, ${u(e.features.length + e.texts.length, "feature")}, ${e.model}${t}`;
 }
 // src/points.ts
 var R = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform mediump float u_size; // as precise as in the other shader, or the two do not link\nvarying vec4 v_colour;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  gl_PointSize = u_size;\n  v_colour = a_colour;\n}", z = "\nprecision mediump float;\nvarying vec4 v_colour; uniform mediump float u_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * u_size, edge = 0.5 * u_size;\n  float a = v_colour.a * (u_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
@@ -491,6 +501,23 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 			oy: a / 2 + o * (n + r) / 2
 		}), this.moved = !1, this.draw();
 	}
+	seen() {
+		let [e, t] = this.toMap(0, 0), [n, r] = this.toMap(this.view.width, this.view.height);
+		return [
+			e,
+			n,
+			r,
+			t
+		];
+	}
+	see([e, t, n, r]) {
+		let { width: i, height: a } = this.view, o = Math.min(i / (t - e), a / (r - n));
+		!Number.isFinite(o) || o <= 0 || (Object.assign(this.view, {
+			s: o,
+			ox: i / 2 - o * (e + t) / 2,
+			oy: a / 2 + o * (n + r) / 2
+		}), this.moved = !0, this.draw());
+	}
 	toPage(e, t) {
 		return [this.view.ox + this.view.s * e, this.view.oy - this.view.s * t];
 	}
@@ -675,10 +702,32 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 	byId(e) {
 		return this.root.getElementById(e);
 	}
-	async start() {
-		this.wire(), await this.take(await this.source.get("state"), !1), this.byId("stage").dataset.ready = "yes";
-		let e = this.source.watch(() => void this.watch());
-		this.leave.signal.addEventListener("abort", e), this.state.job.state === "running" && this.follow();
+	async start(e) {
+		this.wire(), e && ([this.axes, this.given] = [[e.x, e.y], e.given]), await this.take(await this.source.get("state"), !1), e && await this.tried(() => this.show(e)), this.byId("stage").dataset.ready = "yes";
+		let t = this.source.watch(() => void this.watch());
+		this.leave.signal.addEventListener("abort", t), this.state.job.state === "running" && this.follow();
+	}
+	view() {
+		let e = this.byId("colour");
+		return {
+			colour: e.value === "" ? null : this.state.columns[Number(e.value)].name,
+			layer: this.byId("layer").value,
+			x: this.axes[0],
+			y: this.axes[1],
+			window: this.scatter.seen(),
+			rows: this.rows(this.selected),
+			others: this.rows(this.other),
+			given: this.given
+		};
+	}
+	async show(e) {
+		let t = this.byId("colour"), n = this.byId("layer"), r = this.state.columns.findIndex((t) => t.name === e.colour);
+		t.value = r < 0 ? "" : String(r), n.value = this.state.can[e.layer] ? e.layer : "", this.other = new Set(e.others), e.rows.length + e.others.length ? this.select(e.rows, "replace") : await this.recolour(), await this.relayer(), e.window && this.scatter.see(e.window);
+	}
+	async keep() {
+		this.say("Writing one file of this view …");
+		let e = await this.source.postForBytes("page", { view: this.view() });
+		s(e, "text/html", `${this.state.title.replace(/[^\p{L}\p{N} _-]+/gu, "_").trim() || "map"}.html`), this.say(`One file of this view, ${(e.byteLength / 1e6).toFixed(1)} MB: it works without a server and without a network.`);
 	}
 	end() {
 		this.leave.abort(), this.scatter.end();
@@ -718,7 +767,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 			onchange: () => {
 				this.scatter.tool = e, this.byId("stage").dataset.tool = e;
 			}
-		}), t))), this.byId("zoom-in").onclick = () => this.scatter.zoom(1.5), this.byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5), this.byId("zoom-all").onclick = () => this.scatter.all(), this.byId("undo").onclick = () => void this.act("undo"), this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post("save")).written.join(", ")}`)), this.byId("colour").onchange = () => {
+		}), t))), this.byId("zoom-in").onclick = () => this.scatter.zoom(1.5), this.byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5), this.byId("zoom-all").onclick = () => this.scatter.all(), this.byId("undo").onclick = () => void this.act("undo"), this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post("save")).written.join(", ")}`)), this.byId("keep").onclick = () => void this.tried(() => this.keep()), this.byId("colour").onchange = () => {
 			this.values = null, this.tried(() => this.recolour());
 		}, this.byId("layer").onchange = () => void this.tried(() => this.relayer()), this.scatter.onhover = (e, t) => this.hover(e, t), this.scatter.onselect = (e, t) => this.select(e, t), this.scatter.onclear = () => this.select([], "replace");
 		let { signal: e } = this.leave;
@@ -746,7 +795,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 					x: this.axes[0],
 					y: this.axes[1]
 				}, r = t < 0 ? Promise.resolve(null) : this.row?.row === t ? Promise.resolve(this.row) : this.source.get(`row?at=${t}`);
-				[this.row, this.here] = await Promise.all([r, this.state.can.decode ? this.source.post("decode", n) : Promise.resolve(null)]), o(this.byId("here"), h(this.state, this.row, this.here, this.style));
+				[this.row, this.here] = await Promise.all([r, this.state.can.decode ? this.source.post("decode", n) : Promise.resolve(null)]), o(this.byId("here"), g(this.state, this.row, this.here, this.style));
 			}
 		} finally {
 			this.asking = !1;
@@ -755,7 +804,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 	async recolour() {
 		let e = this.byId("colour"), t = Number(e.value), n = this.state.rows;
 		this.column = e.value === "" ? null : this.state.columns[t], this.column && (this.values = await this.source.numbers(`column?at=${t}`));
-		let r = E(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, o = n > 2e4 ? .75 : .92;
+		let r = D(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, o = n > 2e4 ? .75 : .92;
 		for (let e = 0; e < n; e++) i.set(r.subarray(3 * e, 3 * e + 3), 4 * e), i[4 * e + 3] = Math.round(255 * (!a || this.selected.has(e) ? o : this.other.has(e) ? .55 : J));
 		this.scatter.colours(i), this.fillLegend();
 	}
@@ -766,7 +815,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 			let n = i("span", { class: "dot" });
 			return n.style.background = A(e), i("span", { class: "swatch" }, n, t);
 		};
-		if (e.kind === "categories") return o(this.byId("legend"), ...(e.levels ?? []).slice(0, 24).map((e, n) => t(C(n), e)));
+		if (e.kind === "categories") return o(this.byId("legend"), ...(e.levels ?? []).slice(0, 24).map((e, n) => t(w(n), e)));
 		let n = e.period ? 0 : e.low ?? 0, r = e.period ?? e.high ?? 1;
 		o(this.byId("legend"), ...[
 			0,
@@ -774,7 +823,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 			.5,
 			.75,
 			1
-		].map((i) => t(T(e, n + i * (r - n)), s(n + i * (r - n)))));
+		].map((i) => t(E(e, n + i * (r - n)), c(n + i * (r - n)))));
 	}
 	async relayer() {
 		let e = this.byId("layer").value, t = this.scatter.window();
@@ -800,7 +849,13 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 		}, t), a = n === void 0 && e.columns.length && !e.columns[0].feature ? e.columns[0].name : n;
 		o(t, r("", "none", !1), ...e.columns.map((e, t) => r(String(t), e.name, e.name === a)));
 		let s = this.byId("layer"), c = s.value;
-		o(s, r("", "none", c === ""), ...["density", "uncertainty"].filter((t) => e.can[t]).map((e) => r(e, e, c === e))), this.byId("undo").disabled = !e.can.undo, this.fillAxes(), this.fillGiven();
+		o(s, r("", "none", c === ""), ...["density", "uncertainty"].filter((t) => e.can[t]).map((e) => r(e, e, c === e))), this.byId("undo").disabled = !e.can.undo;
+		for (let t of [
+			"undo",
+			"save",
+			"keep"
+		]) this.byId(t).hidden = e.kept !== void 0;
+		this.fillAxes(), this.fillGiven();
 	}
 	fillAxes() {
 		if (this.state.dims <= 2) return;
@@ -852,7 +907,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 				value: String(t ?? ((e.low ?? 0) + (e.high ?? 1)) / 2),
 				onchange: (e) => r(Number(e.target.value))
 			});
-			return i("label", { class: "given" }, `Given ${e.name} `, a, e.values ? "" : t === void 0 ? " averaged over" : ` ${s(Number(t))}`);
+			return i("label", { class: "given" }, `Given ${e.name} `, a, e.values ? "" : t === void 0 ? " averaged over" : ` ${c(Number(t))}`);
 		}));
 	}
 	chosenFirst() {
@@ -885,7 +940,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 			}),
 			a("Copy numbers", () => void navigator.clipboard.writeText(this.rows(this.selected).join(", ")).then(() => this.say("Row numbers copied.")), { disabled: !this.selected.size })
 		];
-		n.can.counterfactual && this.given && this.selected.size && r.push(a("With what is given above", () => void this.tried(() => this.change()))), o(t, i("p", { id: "selected" }, `A: ${l(this.selected.size, "row")}${this.other.size ? `, B: ${l(this.other.size, "row")}` : ""}`), i("div", { class: "tools wrap" }, ...r), e ?? i("p", { class: "note" }, "…")), !e && this.selected.size && this.redescribe();
+		n.can.counterfactual && this.given && this.selected.size && r.push(a("With what is given above", () => void this.tried(() => this.change()))), o(t, i("p", { id: "selected" }, `A: ${u(this.selected.size, "row")}${this.other.size ? `, B: ${u(this.other.size, "row")}` : ""}`), i("div", { class: "tools wrap" }, ...r), e ?? i("p", { class: "note" }, "…")), !e && this.selected.size && this.redescribe();
 	}
 	redescribe() {
 		if (!this.selected.size) return;
@@ -906,16 +961,13 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 		this.fillSelection(M(this.state, e));
 	}
 	async download() {
-		let e = await this.source.postForText("export", { rows: this.rows(this.selected) }), t = i("a", {
-			href: URL.createObjectURL(new Blob([e], { type: "text/csv" })),
-			download: "selection.csv"
-		});
-		t.click(), URL.revokeObjectURL(t.href);
+		s(await this.source.postForText("export", { rows: this.rows(this.selected) }), "text/csv", "selection.csv");
 	}
 	tell(...e) {
 		this.act("say", { statements: e });
 	}
 	fillSay() {
+		if (this.state.kept) return o(this.byId("say"), ...this.state.kept.map((e) => i("p", { class: "note" }, e)));
 		let e = this.state, t = this.rows(this.selected), n = this.rows(this.other), r = t.length > 0, s = r && n.length > 0, c = e.columns.filter((e) => !e.feature), l = [
 			a(s ? "A and B are the same" : "These are the same", () => this.tell({
 				kind: "same",
@@ -997,7 +1049,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 	}
 	fillLists() {
 		let e = this.state;
-		this.byId("title").textContent = e.title, this.byId("about").textContent = L(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), o(this.byId("statements"), ...N(e, (e) => void this.act("switch", { at: e }), (e) => void this.act("forget", { at: e }))), o(this.byId("history"), ...P(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), h(e, null, null, this.style));
+		this.byId("title").textContent = e.title, this.byId("about").textContent = L(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), o(this.byId("statements"), ...N(e, (e) => void this.act("switch", { at: e }), (e) => void this.act("forget", { at: e }))), o(this.byId("history"), ...P(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), g(e, null, null, this.style));
 	}
 	fillCode() {
 		o(this.byId("code"), ...I(this.state, this.code, (e) => {
@@ -1012,6 +1064,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 		});
 	}
 	fillRefit(e) {
+		if (this.state.kept) return o(this.byId("refit"));
 		let t = this.byId("refit");
 		if (e.state === "running") {
 			let { stage: n, stages: r, iteration: s } = e.progress, c = i("progress", {
@@ -1100,9 +1153,9 @@ function $(e) {
 	let t = e?.rows;
 	return t ? Array.from({ length: t.byteLength / 4 }, (e, n) => t.getInt32(4 * n, !0)) : [];
 }
-function ee({ model: e, el: n }) {
+function te({ model: e, el: n }) {
 	let r = document.createElement("div"), i = r.attachShadow({ mode: "open" }), a = new CSSStyleSheet(), o = Q(e);
-	a.replaceSync(X), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"save\">Save</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\"></span>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
+	a.replaceSync(X), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"save\">Save</button>\n<button type=\"button\" id=\"keep\" title=\"One HTML file of this view, which works offline\">Export</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\"></span>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
 	let s = document.body.dataset.jpThemeLight;
 	s && (r.dataset.theme = s === "true" ? "light" : "dark"), n.append(r);
 	let c = new Y(i, new t(o));
@@ -1120,5 +1173,5 @@ function ee({ model: e, el: n }) {
 		e.off("change:selection", l), c.end(), o.end();
 	};
 }
-var te = { render: ee };
-export { te as default, Q as kernel };
+var ne = { render: te };
+export { ne as default, Q as kernel };
