@@ -67,14 +67,8 @@ def kept_page(explorer: Explorer, view: Mapping[str, Any], largest: int = LARGES
         files("sidelight.explorer").joinpath("static", name).read_text(encoding="utf-8")
         for name in ("app.js", "app.css", "index.html")
     )
-    sections = _Sections(
-        largest
-        - len(script)
-        - len(style)
-        - len(markup)
-        - _ROOM
-        - len(zlib.compress(json.dumps(plain(state)).encode())) * 4 // 3
-    )
+    parts = (script, style, markup, json.dumps(plain(state)))
+    sections = _Sections(largest - sum(map(len, parts)) - _ROOM)
     head: dict[str, Any] = {"view": _checked_view(explorer, view), "places": _add_places(sections, shown)}
     head |= _add_columns(explorer, state, sections)
     head["rows"] = _add_rows(explorer, state, sections)
@@ -171,7 +165,7 @@ def _add_columns(explorer: Explorer, state: dict[str, Any], sections: _Sections)
 
 
 def _packed(values: Array, numbers: bool) -> tuple[dict[str, Any], bytes]:
-    """A column and how it is packed: codes of categories, or numbers with their dictionary in front if that is shorter."""
+    """A column and how it is packed: codes of categories, numbers, or numbers with a dictionary in front."""
     if not numbers:
         return {"kind": "codes", "known": 0}, _bytes_of(np.where(values < 0, _MISSING, values).astype("<u2"))
     there = np.isfinite(values)
