@@ -201,13 +201,13 @@ function E(e, t) {
 }
 function D(e, t, n) {
 	let r = new Uint8Array(3 * n), i = [];
-	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(E(e, ee(e, t)));
+	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(E(e, k(e, t)));
 	let a = e?.levels?.map((e, t) => w(t)) ?? [];
 	for (let o = 0; o < n; o++) {
 		let n = x;
 		if (e && t) {
 			let r = t[o];
-			n = e.kind === "categories" ? r < 0 ? b : a[r] : Number.isNaN(r) ? b : i[k(e, r)];
+			n = e.kind === "categories" ? r < 0 ? b : a[r] : Number.isNaN(r) ? b : i[ee(e, r)];
 		}
 		r[3 * o] = n[0], r[3 * o + 1] = n[1], r[3 * o + 2] = n[2];
 	}
@@ -216,17 +216,17 @@ function D(e, t, n) {
 function O(e) {
 	return e.period ? [0, e.period] : [e.low ?? 0, e.high ?? 1];
 }
-function ee(e, t) {
+function k(e, t) {
 	let [n, r] = O(e);
 	return n + t / 255 * (r - n);
 }
-function k(e, t) {
+function ee(e, t) {
 	let [n, r] = O(e), i = e.period ? (t % e.period + e.period) % e.period : t;
 	return Math.min(255, Math.max(0, Math.round((r > n ? (i - n) / (r - n) : .5) * 255)));
 }
-var A = (e) => `rgb(${e.join(",")})`;
+var te = (e) => `rgb(${e.join(",")})`;
 // src/panels.ts
-function j(e, t, n) {
+function A(e, t, n) {
 	let r = [];
 	for (let e of t.columns.slice(0, 4)) {
 		let n = e.range ? `${c(e.range[1])} (${c(e.range[0])} to ${c(e.range[2])})` : e.values.slice(0, 3).map(({ value: e, count: n }) => `${e} ${Math.round(100 * n / t.count)} %`).join(", ");
@@ -251,7 +251,7 @@ function j(e, t, n) {
 		"aria-label": "What sets it apart"
 	}, u)), i("div", {}, ...r);
 }
-function M(e, t) {
+function j(e, t) {
 	let n = t.remarks.map((e) => i("p", { class: "note warn" }, e));
 	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, f(r.now, e.image, e.range, `row ${r.row}`), f(r.then, e.image, e.range, "with what is chosen")));
 	else {
@@ -263,22 +263,10 @@ function M(e, t) {
 	}
 	return i("div", {}, ...n);
 }
-function N(e, t, n) {
-	return e.statements.map((r, o) => i("li", { class: r.on ? "" : "off" }, i("label", {}, i("input", {
-		type: "checkbox",
-		checked: r.on,
-		disabled: e.kept !== void 0,
-		onchange: () => t(o)
-	}), ` ${r.words}`), a("×", () => n(o), {
-		hidden: e.kept !== void 0,
-		"aria-label": `Forget: ${r.words}`,
-		class: "quiet"
-	})));
-}
-function P(e, t) {
+function M(e, t) {
 	return e.maps.map((n, r) => i("li", {}, a(`Map ${n.number}`, () => t(r), { "aria-current": r === e.current ? "true" : void 0 }), i("span", { class: "note" }, n.words)));
 }
-function F(e, t) {
+function N(e, t) {
 	let n = (t, n, r) => i("tr", {}, i("th", {
 		scope: "row",
 		title: t
@@ -290,32 +278,32 @@ function F(e, t) {
 	}
 	return i("table", { class: "measures" }, i("thead", {}, i("tr", {}, i("th", {}), ...e ? [i("th", { scope: "col" }, "before")] : [], i("th", { scope: "col" }, "now"))), i("tbody", {}, ...r));
 }
-function I(e, t, n, r) {
+function P(e, t, n, r) {
 	let o = (e, r) => a(r, () => n(e), { "aria-pressed": String(t === e) }), s = e.code[t];
 	return [i("div", { class: "tools" }, o("python", "Python"), o("command", "Command line"), a("Copy", () => r(s))), i("pre", {
 		tabIndex: 0,
 		"aria-label": "Code"
 	}, i("code", {}, s))];
 }
-function L(e) {
+function F(e) {
 	let t = e.seconds ? `, fitted in ${e.seconds.toFixed(1)} s` : "";
 	return `${u(e.rows, "row")}, ${u(e.features.length + e.texts.length, "feature")}, ${e.model}${t}`;
 }
 // src/points.ts
-var R = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform mediump float u_size; // as precise as in the other shader, or the two do not link\nvarying vec4 v_colour;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  gl_PointSize = u_size;\n  v_colour = a_colour;\n}", z = "\nprecision mediump float;\nvarying vec4 v_colour; uniform mediump float u_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * u_size, edge = 0.5 * u_size;\n  float a = v_colour.a * (u_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
-function B(e, t, n) {
+var I = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform mediump float u_size; // as precise as in the other shader, or the two do not link\nvarying vec4 v_colour;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  gl_PointSize = u_size;\n  v_colour = a_colour;\n}", L = "\nprecision mediump float;\nvarying vec4 v_colour; uniform mediump float u_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * u_size, edge = 0.5 * u_size;\n  float a = v_colour.a * (u_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
+function R(e, t, n) {
 	let r = e.createShader(t);
 	if (e.shaderSource(r, n), e.compileShader(r), !e.getShaderParameter(r, e.COMPILE_STATUS)) throw Error(e.getShaderInfoLog(r) ?? "shader");
 	return r;
 }
-function V(e) {
+function z(e) {
 	let t = e.getContext("webgl", {
 		antialias: !1,
 		premultipliedAlpha: !0
 	});
 	if (!t) return null;
 	let n = t.createProgram();
-	if (t.attachShader(n, B(t, t.VERTEX_SHADER, R)), t.attachShader(n, B(t, t.FRAGMENT_SHADER, z)), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
+	if (t.attachShader(n, R(t, t.VERTEX_SHADER, I)), t.attachShader(n, R(t, t.FRAGMENT_SHADER, L)), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
 	t.useProgram(n), t.enable(t.BLEND), t.blendFunc(t.ONE, t.ONE_MINUS_SRC_ALPHA);
 	let r = {
 		from: t.createBuffer(),
@@ -344,7 +332,7 @@ function V(e) {
 		}
 	};
 }
-function H(e) {
+function B(e) {
 	let t = e.getContext("2d"), n = /* @__PURE__ */ new Float32Array(), r = /* @__PURE__ */ new Float32Array(), i = /* @__PURE__ */ new Uint8Array();
 	return {
 		kind: "canvas",
@@ -369,19 +357,19 @@ function H(e) {
 		}
 	};
 }
-function U(e) {
+function V(e) {
 	let t = null;
 	try {
-		t = V(e);
+		t = z(e);
 	} catch {
 		t = null;
 	}
 	if (t) return t;
 	let n = e.cloneNode();
-	return e.replaceWith(n), H(n);
+	return e.replaceWith(n), B(n);
 }
 // src/scatter.ts
-var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
+var H = matchMedia("(prefers-reduced-motion: reduce)"), U = .9, W = 3e3, G = class {
 	stage;
 	n = 0;
 	tool = "move";
@@ -389,6 +377,8 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 	onhover = () => {};
 	onselect = () => {};
 	onclear = () => {};
+	ondrag = () => {};
+	dragged = () => [];
 	view = {
 		ox: 0,
 		oy: 0,
@@ -411,13 +401,13 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 	constructor(e) {
 		this.stage = e;
 		let [t, n, r] = [...e.querySelectorAll("canvas")];
-		this.painter = U(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
+		this.painter = V(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
 	}
 	end() {
 		this.observer.disconnect();
 	}
 	show(e, t) {
-		let n = t && e.length === this.points.length && !W.matches ? this.points : e;
+		let n = t && e.length === this.points.length && !H.matches ? this.points : e;
 		this.points = e, this.n = e.length / 2, this.painter.places(n, e), this.index();
 		let r = { ...this.view };
 		if (this.moved && t || this.all(), n === e) {
@@ -431,7 +421,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 				"s"
 			]) this.view[t] = r[t] + e * (i[t] - r[t]);
 		}, c = (t) => {
-			let n = Math.min(1, Math.max(0, t - o) / (1e3 * G));
+			let n = Math.min(1, Math.max(0, t - o) / (1e3 * U));
 			this.share = n * n * (3 - 2 * n), a && !this.moved && s(this.share), this.draw(), this.points === e && (n < 1 ? requestAnimationFrame(c) : a && !this.moved && this.all());
 		};
 		a && s(0), this.share = 0, requestAnimationFrame(c);
@@ -606,10 +596,22 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 		}
 		this.n && this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))));
 		let r = getComputedStyle(this.stage), i = r.getPropertyValue("--ink"), a = r.getPropertyValue("--accent");
-		if (this.path && (this.over.beginPath(), this.outline(this.path).forEach(([e, t], n) => n ? this.over.lineTo(e, t) : this.over.moveTo(e, t)), this.over.closePath(), this.over.strokeStyle = a, this.over.lineWidth = 1.5, this.over.stroke(), this.over.globalAlpha = .1, this.over.fillStyle = a, this.over.fill(), this.over.globalAlpha = 1), this.marked >= 0 && this.marked < this.n && this.share === 1) {
+		if (this.path && this.tool === "drag" ? this.paintDragged(this.path, a) : this.path && (this.over.beginPath(), this.outline(this.path).forEach(([e, t], n) => n ? this.over.lineTo(e, t) : this.over.moveTo(e, t)), this.over.closePath(), this.over.strokeStyle = a, this.over.lineWidth = 1.5, this.over.stroke(), this.over.globalAlpha = .1, this.over.fillStyle = a, this.over.fill(), this.over.globalAlpha = 1), this.marked >= 0 && this.marked < this.n && this.share === 1) {
 			let [e, t] = this.placeOf(this.marked);
 			this.over.beginPath(), this.over.arc(e, t, 9, 0, 2 * Math.PI), this.over.strokeStyle = i, this.over.lineWidth = 2, this.over.stroke();
 		}
+	}
+	paintDragged(e, t) {
+		let n = this.over, [[r, i], [a, o]] = [e[0], e[e.length - 1]], s = Math.atan2(o - i, a - r);
+		n.strokeStyle = t, n.lineWidth = 1.5, n.beginPath(), n.moveTo(r, i), n.lineTo(a, o);
+		for (let e of [-2.6, 2.6]) n.moveTo(a, o), n.lineTo(a + 10 * Math.cos(s + e), o + 10 * Math.sin(s + e));
+		let c = 0;
+		for (let e of this.dragged()) {
+			if (c++ >= W) break;
+			let [t, s] = this.placeOf(e);
+			n.moveTo(t + a - r + 4, s + o - i), n.arc(t + a - r, s + o - i, 4, 0, 2 * Math.PI);
+		}
+		n.stroke();
 	}
 	outline(e) {
 		if (this.tool !== "box") return e;
@@ -639,7 +641,11 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 		let t = (e) => {
 			this.pointers.delete(e.pointerId);
 			let t = this.path;
-			this.path = null, t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), q(e)), this.draw();
+			if (this.path = null, t && this.tool === "drag") {
+				let [n, r] = [this.toMap(...t[0]), this.toMap(...t[t.length - 1])];
+				e.type === "pointerup" && t.length > 2 && this.ondrag([r[0] - n[0], r[1] - n[1]]);
+			} else t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), K(e));
+			this.draw();
 		};
 		e.addEventListener("pointerup", t), e.addEventListener("pointercancel", t), e.addEventListener("dblclick", (e) => this.zoom(2, e.offsetX, e.offsetY)), e.addEventListener("wheel", (e) => {
 			e.preventDefault(), this.zoom(Math.exp(-Math.max(-120, Math.min(120, e.deltaY)) * .0022), e.offsetX, e.offsetY);
@@ -675,7 +681,249 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 		else return;
 		e.preventDefault();
 	}
-}, q = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", J = .13, Y = class {
+}, K = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", q = [
+	"factor_out",
+	"bring_out",
+	"axis"
+], J = [
+	"same",
+	"different",
+	"label",
+	"pin",
+	"drop"
+], Y = class {
+	host;
+	editing = -1;
+	filled = "";
+	constructor(e) {
+		this.host = e;
+	}
+	tell(...e) {
+		this.host.act("say", { statements: e });
+	}
+	columns() {
+		return this.host.state.columns.filter((e) => !e.feature).map((e) => e.name);
+	}
+	fillSay() {
+		let { kept: e } = this.host.state;
+		if (e) return o(this.host.byId("say"), ...e.map((e) => i("p", { class: "note" }, e)));
+		let { state: t } = this.host, { A: n, B: r } = this.host.chosen(), s = n.length > 0, c = s && r.length > 0, l = this.columns(), u = [i("div", { class: "tools wrap" }, a(c ? "A and B are the same" : "These are the same", () => this.tell({
+			kind: "same",
+			rows: n,
+			...c ? { others: r } : {}
+		}), { disabled: !t.say.same || !(c || n.length > 1) }), a("A and B differ", () => this.tell({
+			kind: "different",
+			rows: n,
+			others: r
+		}), { disabled: !t.say.different || !c }), a("Factor selection out", () => this.factorSelection(n), { disabled: !t.say.factor_out || !s }), a("Pin", () => this.tell({
+			kind: "pin",
+			rows: n
+		}), {
+			disabled: !t.say.pin || !s,
+			title: t.say.move ? "The next map holds these rows where they are" : "Align the next map by these rows"
+		}), a("Drop", () => this.tell({
+			kind: "drop",
+			rows: n
+		}), {
+			disabled: !t.say.drop || !s,
+			title: "Fit without these rows"
+		}))];
+		t.say.move && u.push(this.arrows(s)), u.push(this.labelForm(n)), l.length && u.push(this.byColumn(l)), o(this.host.byId("say"), ...u);
+	}
+	arrows(e) {
+		return i("div", {
+			class: "tools wrap",
+			role: "group",
+			"aria-label": "Move the selection"
+		}, i("span", { class: "note" }, "Move"), ...[
+			[
+				"←",
+				"left",
+				-1,
+				0
+			],
+			[
+				"→",
+				"right",
+				1,
+				0
+			],
+			[
+				"↑",
+				"up",
+				0,
+				1
+			],
+			[
+				"↓",
+				"down",
+				0,
+				-1
+			]
+		].map(([t, n, r, i]) => a(t, () => this.host.shift(r / 12, i / 12), {
+			disabled: !e,
+			"aria-label": `Move the selection ${n}`
+		})));
+	}
+	labelForm(e) {
+		let t = i("input", {
+			type: "text",
+			"aria-label": "Label",
+			placeholder: "label",
+			size: 9,
+			maxLength: 80
+		}), n = i("input", {
+			type: "text",
+			"aria-label": "Column of the label",
+			value: "label",
+			size: 7,
+			maxLength: 80
+		});
+		return i("form", {
+			class: "tools wrap",
+			onsubmit: (r) => {
+				r.preventDefault(), e.length && t.value && n.value && this.tell({
+					kind: "label",
+					rows: e,
+					column: n.value,
+					value: t.value
+				});
+			}
+		}, t, " in ", n, i("button", {
+			type: "submit",
+			disabled: !e.length
+		}, "Label"));
+	}
+	byColumn(e) {
+		let { say: t } = this.host.state, n = X("Column", e, e[0]), r = () => n.value;
+		return i("div", { class: "tools wrap" }, n, a("Factor out", () => this.tell({
+			kind: "factor_out",
+			column: r()
+		}), {
+			disabled: !t.factor_out,
+			title: "This is known: show the rest"
+		}), a("Bring out", () => this.tell({
+			kind: "bring_out",
+			column: r()
+		}), {
+			disabled: !t.bring_out,
+			title: "Rows that are equal there should be near"
+		}), a("Show on an axis", () => this.tell({
+			kind: "axis",
+			column: r(),
+			...this.period(r())
+		}), {
+			disabled: !t.axis,
+			title: "Let an axis of the map show it"
+		}));
+	}
+	period(e) {
+		let t = this.host.state.columns.find((t) => !t.feature && t.name === e)?.period;
+		return t ? { period: t } : {};
+	}
+	factorSelection(e) {
+		let { state: t } = this.host, n = new Set(e), r = Array.from({ length: t.rows }, (e, t) => t).filter((e) => !n.has(e)), i = new Set(t.columns.map((e) => e.name)), a = 1;
+		for (; i.has(`selection ${a}`);) a++;
+		let o = `selection ${a}`;
+		this.tell({
+			kind: "label",
+			rows: e,
+			column: o,
+			value: "in"
+		}, {
+			kind: "label",
+			rows: r,
+			column: o,
+			value: "out"
+		}, {
+			kind: "factor_out",
+			column: o
+		});
+	}
+	fillStatements() {
+		let { state: e } = this.host;
+		this.editing >= e.statements.length && (this.editing = -1);
+		let t = JSON.stringify([
+			e.statements,
+			this.editing,
+			this.editing < 0 ? null : this.host.chosen()
+		]);
+		t !== this.filled && (this.filled = t, o(this.host.byId("statements"), ...e.statements.map((t, n) => {
+			let r = [i("label", {}, i("input", {
+				type: "checkbox",
+				checked: t.on,
+				disabled: e.kept !== void 0,
+				onchange: () => void this.host.act("switch", { at: n })
+			}), ` ${t.words}`)];
+			e.kept === void 0 && t.kind !== "move" && r.push(a("Edit", () => this.edit(n), {
+				"aria-label": `Edit: ${t.words}`,
+				class: "quiet",
+				"aria-expanded": String(this.editing === n)
+			})), e.kept === void 0 && r.push(a("×", () => {
+				this.editing = -1, this.host.act("forget", { at: n });
+			}, {
+				"aria-label": `Forget: ${t.words}`,
+				class: "quiet"
+			}));
+			let o = [i("div", { class: "stated" }, ...r)];
+			return this.editing === n && o.push(this.editor(t, n)), i("li", { class: t.on ? "" : "off" }, ...o);
+		})));
+	}
+	edit(e) {
+		this.editing = this.editing === e ? -1 : e, this.fillStatements(), this.host.byId("statements").querySelector("form input, form select")?.focus();
+	}
+	editor(e, t) {
+		let { A: n, B: r } = this.host.chosen(), o = [], s = i("input", {
+			type: "text",
+			"aria-label": "New label",
+			value: e.value,
+			size: 9,
+			maxLength: 80
+		}), c = i("input", {
+			type: "text",
+			"aria-label": "New column of the label",
+			value: e.column,
+			size: 7,
+			maxLength: 80
+		}), l = X("New column", this.columns(), e.column), d = e.kind === "different" || e.kind === "same" && r.length > 0, f = i("input", {
+			type: "checkbox",
+			disabled: !(n.length > 0 && (!d || r.length > 0))
+		});
+		return e.kind === "label" && o.push(s, " in ", c), q.includes(e.kind) && o.push(l), J.includes(e.kind) && o.push(i("label", {}, f, ` rows of the selection (A ${u(n.length, "row")}${d ? `, B ${u(r.length, "row")}` : ""})`)), i("form", {
+			class: "tools wrap",
+			"aria-label": `Edit: ${e.words}`,
+			onsubmit: (i) => {
+				i.preventDefault();
+				let a = {};
+				e.kind === "label" && Object.assign(a, {
+					value: s.value,
+					column: c.value
+				}), q.includes(e.kind) && Object.assign(a, { column: l.value }, e.kind === "axis" ? {
+					period: 0,
+					...this.period(l.value)
+				} : {}), f.checked && Object.assign(a, { rows: n }, d ? { others: r } : e.kind === "same" ? { others: [] } : {}), this.editing = -1, Object.keys(a).length ? this.host.act("edit", {
+					at: t,
+					changes: a
+				}).then(() => this.fillStatements()) : this.fillStatements();
+			}
+		}, ...o, i("button", { type: "submit" }, "Change"), a("Cancel", () => this.edit(t)));
+	}
+};
+function X(e, t, n) {
+	return i("select", { "aria-label": e }, ...t.map((e) => i("option", {
+		value: e,
+		selected: e === n
+	}, e)));
+}
+function Z(e, t, n) {
+	for (let t of e.querySelectorAll(".axis")) t.remove();
+	["x", "y"].forEach((r, a) => {
+		let o = t[n[a]];
+		o && e.append(i("span", { class: `axis ${r}` }, `${o} →`));
+	});
+}
+// src/main.ts
+var ne = .13, re = class {
 	root;
 	source;
 	scatter;
@@ -695,9 +943,10 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 	code = "python";
 	question = 0;
 	watching = !1;
+	telling = new Y(this);
 	leave = new AbortController();
 	constructor(e, t) {
-		this.root = e, this.source = t, this.scatter = new K(this.byId("stage"));
+		this.root = e, this.source = t, this.scatter = new G(this.byId("stage"));
 	}
 	byId(e) {
 		return this.root.getElementById(e);
@@ -737,7 +986,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 	}
 	async take(e, t = !0) {
 		let n = this.state, r = !n || n.maps[n.current]?.number !== e.maps[e.current].number;
-		this.state = e, r && (this.given = this.chosen(e), this.scatter.show(await this.source.numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), t), this.row = this.here = null, this.scatter.marked >= 0 && this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked)), this.fillControls(), this.fillLists(), await this.recolour(), r ? (this.relayer(), this.remeasure(), this.redescribe(), this.say(e.remarks.join(" "))) : JSON.stringify(n.statements) !== JSON.stringify(e.statements) && this.remeasure();
+		this.state = e, r && (this.given = this.given0(e)), (r || JSON.stringify(n.moved) !== JSON.stringify(e.moved)) && (this.scatter.show(await this.source.numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), t), this.row = this.here = null, this.scatter.marked >= 0 && this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked)), Z(this.byId("stage"), e.axes, this.axes), this.fillControls(), this.fillLists(), await this.recolour(), r ? (this.relayer(), this.remeasure(), this.redescribe(), this.say(e.remarks.join(" "))) : JSON.stringify(n.statements) !== JSON.stringify(e.statements) && this.remeasure();
 	}
 	async act(e, t = {}) {
 		await this.tried(async () => this.take(await this.source.post(e, t)));
@@ -758,7 +1007,8 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 		o(this.byId("tools"), ...[
 			["move", "Move"],
 			["lasso", "Lasso"],
-			["box", "Box"]
+			["box", "Box"],
+			["drag", "Drag rows"]
 		].map(([e, t]) => i("label", { class: "tool" }, i("input", {
 			type: "radio",
 			name: "tool",
@@ -767,13 +1017,13 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 			onchange: () => {
 				this.scatter.tool = e, this.byId("stage").dataset.tool = e;
 			}
-		}), t))), this.byId("zoom-in").onclick = () => this.scatter.zoom(1.5), this.byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5), this.byId("zoom-all").onclick = () => this.scatter.all(), this.byId("undo").onclick = () => void this.act("undo"), this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post("save")).written.join(", ")}`)), this.byId("keep").onclick = () => void this.tried(() => this.keep()), this.byId("colour").onchange = () => {
+		}), t))), this.byId("zoom-in").onclick = () => this.scatter.zoom(1.5), this.byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5), this.byId("zoom-all").onclick = () => this.scatter.all(), this.byId("undo").onclick = () => void this.act("undo"), this.byId("redo").onclick = () => void this.act("redo"), this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post("save")).written.join(", ")}`)), this.byId("keep").onclick = () => void this.tried(() => this.keep()), this.byId("colour").onchange = () => {
 			this.values = null, this.tried(() => this.recolour());
-		}, this.byId("layer").onchange = () => void this.tried(() => this.relayer()), this.scatter.onhover = (e, t) => this.hover(e, t), this.scatter.onselect = (e, t) => this.select(e, t), this.scatter.onclear = () => this.select([], "replace");
+		}, this.byId("layer").onchange = () => void this.tried(() => this.relayer()), this.scatter.onhover = (e, t) => this.hover(e, t), this.scatter.onselect = (e, t) => this.select(e, t), this.scatter.dragged = () => this.selected, this.scatter.ondrag = (e) => this.carry(e), this.scatter.onclear = () => this.select([], "replace");
 		let { signal: e } = this.leave;
 		this.root.addEventListener("keydown", (e) => {
-			let t = e, n = t.target instanceof HTMLInputElement && t.target.type === "text";
-			t.key === "z" && (t.ctrlKey || t.metaKey) && !n && (t.preventDefault(), this.act("undo"));
+			let t = e, n = t.target instanceof HTMLInputElement && t.target.type === "text", r = t.key.toLowerCase();
+			r !== "z" && r !== "y" || !t.ctrlKey && !t.metaKey || n || (t.preventDefault(), this.act(r === "y" || t.shiftKey ? "redo" : "undo"));
 		}, { signal: e }), matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => void this.tried(() => this.relayer()), { signal: e }), this.byId("stage").page = this;
 	}
 	hover(e, t) {
@@ -805,7 +1055,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 		let e = this.byId("colour"), t = Number(e.value), n = this.state.rows;
 		this.column = e.value === "" ? null : this.state.columns[t], this.column && (this.values = await this.source.numbers(`column?at=${t}`));
 		let r = D(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, o = n > 2e4 ? .75 : .92;
-		for (let e = 0; e < n; e++) i.set(r.subarray(3 * e, 3 * e + 3), 4 * e), i[4 * e + 3] = Math.round(255 * (!a || this.selected.has(e) ? o : this.other.has(e) ? .55 : J));
+		for (let e = 0; e < n; e++) i.set(r.subarray(3 * e, 3 * e + 3), 4 * e), i[4 * e + 3] = Math.round(255 * (!a || this.selected.has(e) ? o : this.other.has(e) ? .55 : ne));
 		this.scatter.colours(i), this.fillLegend();
 	}
 	fillLegend() {
@@ -813,7 +1063,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 		if (!e) return o(this.byId("legend"));
 		let t = (e, t) => {
 			let n = i("span", { class: "dot" });
-			return n.style.background = A(e), i("span", { class: "swatch" }, n, t);
+			return n.style.background = te(e), i("span", { class: "swatch" }, n, t);
 		};
 		if (e.kind === "categories") return o(this.byId("legend"), ...(e.levels ?? []).slice(0, 24).map((e, n) => t(w(n), e)));
 		let n = e.period ? 0 : e.low ?? 0, r = e.period ?? e.high ?? 1;
@@ -837,7 +1087,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 		};
 		this.scatter.setLayer(await this.source.post("layer", n), this.style.getPropertyValue(e === "density" ? "--density" : "--doubt"));
 	}
-	chosen(e) {
+	given0(e) {
 		let t = {};
 		for (let n of e.controls) t[n.name] = this.given?.[n.name] ?? (n.values ? n.values[0] : ((n.low ?? 0) + (n.high ?? 1)) / 2);
 		return e.controls.length && this.given ? t : null;
@@ -849,9 +1099,11 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 		}, t), a = n === void 0 && e.columns.length && !e.columns[0].feature ? e.columns[0].name : n;
 		o(t, r("", "none", !1), ...e.columns.map((e, t) => r(String(t), e.name, e.name === a)));
 		let s = this.byId("layer"), c = s.value;
-		o(s, r("", "none", c === ""), ...["density", "uncertainty"].filter((t) => e.can[t]).map((e) => r(e, e, c === e))), this.byId("undo").disabled = !e.can.undo;
+		o(s, r("", "none", c === ""), ...["density", "uncertainty"].filter((t) => e.can[t]).map((e) => r(e, e, c === e)));
+		for (let t of ["undo", "redo"]) this.byId(t).disabled = !e.can[t];
 		for (let t of [
 			"undo",
+			"redo",
 			"save",
 			"keep"
 		]) this.byId(t).hidden = e.kept !== void 0;
@@ -864,7 +1116,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 			onchange: (t) => {
 				let n = Number(t.target.value);
 				this.axes = e ? [this.axes[0], n] : [n, this.axes[1]], this.axes[0] !== this.axes[1] && this.tried(async () => {
-					this.scatter.show(await this.source.numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), !0), await this.relayer();
+					Z(this.byId("stage"), this.state.axes, this.axes), this.scatter.show(await this.source.numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), !0), await this.relayer();
 				});
 			}
 		}, ...Array.from({ length: this.state.dims }, (t, n) => i("option", {
@@ -926,7 +1178,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 	}
 	fillSelection(e = null) {
 		let t = this.byId("selection"), n = this.state;
-		if (this.fillSay(), !this.selected.size && !this.other.size) return o(t, i("p", { class: "note" }, "Draw around rows with Lasso or Box (Shift adds, Alt removes), or mark a row with the keyboard and press Space."));
+		if (this.telling.fillSay(), this.telling.fillStatements(), !this.selected.size && !this.other.size) return o(t, i("p", { class: "note" }, "Draw around rows with Lasso or Box (Shift adds, Alt removes), or mark a row with the keyboard and press Space."));
 		let r = [
 			a("Clear", () => {
 				this.other.clear(), this.select([], "replace");
@@ -950,7 +1202,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 				rows: this.rows(this.selected),
 				others: t.length ? t : null
 			});
-			e === this.question && this.fillSelection(j(this.state, n, t.length > 0));
+			e === this.question && this.fillSelection(A(this.state, n, t.length > 0));
 		});
 	}
 	async change() {
@@ -958,101 +1210,39 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 			rows: this.rows(this.selected),
 			given: this.given
 		});
-		this.fillSelection(M(this.state, e));
+		this.fillSelection(j(this.state, e));
 	}
 	async download() {
 		s(await this.source.postForText("export", { rows: this.rows(this.selected) }), "text/csv", "selection.csv");
 	}
-	tell(...e) {
-		this.act("say", { statements: e });
+	chosen() {
+		return {
+			A: this.rows(this.selected),
+			B: this.rows(this.other)
+		};
 	}
-	fillSay() {
-		if (this.state.kept) return o(this.byId("say"), ...this.state.kept.map((e) => i("p", { class: "note" }, e)));
-		let e = this.state, t = this.rows(this.selected), n = this.rows(this.other), r = t.length > 0, s = r && n.length > 0, c = e.columns.filter((e) => !e.feature), l = [
-			a(s ? "A and B are the same" : "These are the same", () => this.tell({
-				kind: "same",
-				rows: t,
-				...s ? { others: n } : {}
-			}), { disabled: !e.say.same || !(s || t.length > 1) }),
-			a("A and B differ", () => this.tell({
-				kind: "different",
-				rows: t,
-				others: n
-			}), { disabled: !e.say.different || !s }),
-			a("Factor selection out", () => this.factorSelection(t), { disabled: !e.say.factor_out || !r }),
-			a("Pin", () => this.tell({
-				kind: "pin",
-				rows: t
-			}), {
-				disabled: !e.say.pin || !r,
-				title: "Align the next map by these rows"
-			}),
-			a("Drop", () => this.tell({
-				kind: "drop",
-				rows: t
-			}), {
-				disabled: !e.say.drop || !r,
-				title: "Fit without these rows"
-			})
-		], u = i("input", {
-			type: "text",
-			"aria-label": "Label",
-			placeholder: "label",
-			size: 9,
-			maxLength: 80
-		}), d = i("input", {
-			type: "text",
-			"aria-label": "Column of the label",
-			value: "label",
-			size: 7,
-			maxLength: 80
-		}), f = i("form", {
-			class: "tools wrap",
-			onsubmit: (e) => {
-				e.preventDefault(), r && u.value && d.value && this.tell({
-					kind: "label",
-					rows: t,
-					column: d.value,
-					value: u.value
-				});
-			}
-		}, u, " in ", d, i("button", {
-			type: "submit",
-			disabled: !r
-		}, "Label")), p = i("select", { "aria-label": "Column" }, ...c.map((e) => i("option", { value: e.name }, e.name))), m = i("div", { class: "tools wrap" }, p, a("Factor out", () => this.tell({
-			kind: "factor_out",
-			column: p.value
-		}), { disabled: !e.say.factor_out || !c.length }), a("Bring out", () => this.tell({
-			kind: "bring_out",
-			column: p.value
-		}), { disabled: !e.say.bring_out || !c.length }));
-		o(this.byId("say"), i("div", { class: "tools wrap" }, ...l), f, ...c.length ? [m] : []);
+	shift(e, t) {
+		let [n, r] = this.scatter.extent(), i = r - n;
+		this.carry([e * i, t * i]);
 	}
-	factorSelection(e) {
-		let t = new Set(e), n = Array.from({ length: this.state.rows }, (e, t) => t).filter((e) => !t.has(e)), r = new Set(this.state.columns.map((e) => e.name)), i = 1;
-		for (; r.has(`selection ${i}`);) i++;
-		let a = `selection ${i}`;
-		this.tell({
-			kind: "label",
-			rows: e,
-			column: a,
-			value: "in"
-		}, {
-			kind: "label",
-			rows: n,
-			column: a,
-			value: "out"
-		}, {
-			kind: "factor_out",
-			column: a
+	carry(e) {
+		if (!this.selected.size) return this.say("Select the rows that should be elsewhere, then drag them.");
+		let t = {
+			rows: this.rows(this.selected),
+			shift: e,
+			x: this.axes[0],
+			y: this.axes[1]
+		};
+		this.tried(async () => {
+			await this.take(await this.source.post("move", t)), this.say(`${u(t.rows.length, "row")} moved. Re-fit holds them there, and the other rows find their places around them.`);
 		});
 	}
 	fillLists() {
 		let e = this.state;
-		this.byId("title").textContent = e.title, this.byId("about").textContent = L(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), o(this.byId("statements"), ...N(e, (e) => void this.act("switch", { at: e }), (e) => void this.act("forget", { at: e }))), o(this.byId("history"), ...P(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), g(e, null, null, this.style));
+		this.byId("title").textContent = e.title, this.byId("about").textContent = F(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), o(this.byId("history"), ...M(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), g(e, null, null, this.style));
 	}
 	fillCode() {
-		o(this.byId("code"), ...I(this.state, this.code, (e) => {
+		o(this.byId("code"), ...P(this.state, this.code, (e) => {
 			this.code = e, this.fillCode();
 		}, (e) => void navigator.clipboard.writeText(e).then(() => this.say("Copied."))));
 	}
@@ -1060,7 +1250,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 		let { current: e } = this.state;
 		await this.tried(async () => {
 			let [t, n] = await Promise.all([e > 0 ? this.source.get(`measures?map=${e - 1}`) : Promise.resolve(null), this.source.get(`measures?map=${e}`)]);
-			o(this.byId("measures"), F(t, n));
+			o(this.byId("measures"), N(t, n));
 		});
 	}
 	fillRefit(e) {
@@ -1113,7 +1303,7 @@ var W = matchMedia("(prefers-reduced-motion: reduce)"), G = .9, K = class {
 			}
 		}
 	}
-}, X = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.legend{color:var(--soft);flex-wrap:wrap;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak{opacity:.6}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements li,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", Z = 12e4;
+}, ie = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.stage[data-tool=drag] #stage-overlay{cursor:grab}.legend{color:var(--soft);flex-wrap:wrap;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak{opacity:.6}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements .stated,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}.axis{pointer-events:none;color:var(--ink);text-overflow:ellipsis;white-space:nowrap;background:var(--stage);border-radius:4px;max-width:60%;padding:0 4px;font-size:13px;font-weight:600;position:absolute;overflow:hidden}.axis.x{bottom:6px;right:10px}.axis.y{writing-mode:vertical-rl;max-width:none;max-height:60%;top:10px;left:8px;transform:rotate(180deg)}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage:not([data-tool=move])[data-tool] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", ae = 12e4;
 function Q(t) {
 	let n = /* @__PURE__ */ new Map(), r = Array.from(crypto.getRandomValues(/* @__PURE__ */ new Uint32Array(2)), (e) => e.toString(36)).join("-"), i = 0, a = (e, t) => {
 		let r = e.id === void 0 ? void 0 : n.get(e.id), i = t?.[0];
@@ -1130,7 +1320,7 @@ function Q(t) {
 			return new Promise((r, i) => {
 				let l = setTimeout(() => {
 					n.delete(c), i(new e("The kernel does not answer. It is busy, or was restarted: then run the cell again."));
-				}, Z);
+				}, ae);
 				n.set(c, (e) => {
 					clearTimeout(l), n.delete(c), r(e);
 				}), t.send({
@@ -1153,12 +1343,12 @@ function $(e) {
 	let t = e?.rows;
 	return t ? Array.from({ length: t.byteLength / 4 }, (e, n) => t.getInt32(4 * n, !0)) : [];
 }
-function te({ model: e, el: n }) {
+function oe({ model: e, el: n }) {
 	let r = document.createElement("div"), i = r.attachShadow({ mode: "open" }), a = new CSSStyleSheet(), o = Q(e);
-	a.replaceSync(X), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"save\">Save</button>\n<button type=\"button\" id=\"keep\" title=\"One HTML file of this view, which works offline\">Export</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\"></span>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
+	a.replaceSync(ie), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"redo\" aria-keyshortcuts=\"Control+Y\">Redo</button>\n<button type=\"button\" id=\"save\">Save</button>\n<button type=\"button\" id=\"keep\" title=\"One HTML file of this view, which works offline\">Export</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\"></span>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
 	let s = document.body.dataset.jpThemeLight;
 	s && (r.dataset.theme = s === "true" ? "light" : "dark"), n.append(r);
-	let c = new Y(i, new t(o));
+	let c = new re(i, new t(o));
 	c.onselect = (t) => {
 		let n = new DataView(new Int32Array(t).buffer);
 		e.set("selection", { rows: n }), e.save_changes();
@@ -1173,5 +1363,5 @@ function te({ model: e, el: n }) {
 		e.off("change:selection", l), c.end(), o.end();
 	};
 }
-var ne = { render: te };
-export { ne as default, Q as kernel };
+var se = { render: oe };
+export { se as default, Q as kernel };
