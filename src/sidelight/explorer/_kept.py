@@ -150,7 +150,9 @@ def _add_places(sections: _Sections, shown: Map) -> list[dict[str, float]]:
 
 def _add_columns(explorer: Explorer, state: dict[str, Any], sections: _Sections) -> dict[str, Any]:
     """Pack the columns that fit, in the order of the page; the others leave ``state`` and are named."""
-    heads, packed, left = [], [], []
+    heads: list[dict[str, Any]] = []
+    packed: list[dict[str, Any]] = []
+    left: list[str] = []
     for at, head in enumerate(state["columns"]):
         values = explorer.column(at)
         how, content = _packed(values, head["kind"] == "numbers")
@@ -184,18 +186,17 @@ def _add_rows(explorer: Explorer, state: dict[str, Any], sections: _Sections) ->
         out["names"] = sections.add("names", json.dumps(list(table.row_names)).encode())
     if {str(head["name"]) for head in state["columns"] if head["feature"]} >= set(state["features"]):
         return out
-    low, high = state["range"] if table.image_shape else (None, None)
     size = table.n * len(state["features"]) * (1 if table.image_shape else 2)
     out["values"] = "none"
     if 0.5 * size < sections.room:  # not worth deflating otherwise
         numbers = table.in_units(table.X).numbers
-        low, high = (low, high) if low is not None else (float(np.nanmin(numbers)), float(np.nanmax(numbers)))
-        if sections.add("rows", _steps(numbers, low, high, table.image_shape is not None)):
+        low, high = state["range"] if table.image_shape else (float(np.nanmin(numbers)), float(np.nanmax(numbers)))
+        if sections.add("rows", _steps(numbers, low, high, small=table.image_shape is not None)):
             out |= {"values": "bytes" if table.image_shape else "steps", "low": low, "high": high}
     return out
 
 
-def _steps(values: Array, low: float, high: float, small: bool) -> bytes:
+def _steps(values: Array, low: float, high: float, *, small: bool) -> bytes:
     """Values between two ends as 8- or 16-bit steps; what is missing is the lower end."""
     top = 255 if small else 65535
     share = np.nan_to_num((np.asarray(values) - low) / ((high - low) or 1.0), nan=0.0)
@@ -229,7 +230,8 @@ def _add_grid(shown: Map, state: dict[str, Any], sections: _Sections) -> dict[st
         for one in chosen
     ]
     if state["image"]:
-        content = b"".join(_steps(one, *state["range"], True) for one in decoded)
+        low, high = state["range"]
+        content = b"".join(_steps(one, low, high, small=True) for one in decoded)
     else:
         content = _bytes_of(np.concatenate(decoded).astype("<f4").ravel())
     if not sections.add("grid", content):
