@@ -240,10 +240,25 @@ class Map:
         out: dict[str, Any] = {"trustworthiness": float(trustworthiness(X, Z, n_neighbors=k)), "reconstruction": None}
         if capabilities(self.model).has_score and not capabilities(self.model).score_is_log_density:
             out["reconstruction"] = float(self.model.score(self.table.take(at), **self.side(at)))
+        out |= {"rest": self._trustworthiness_of_rest(at, Z, k), "after": list(self.given_names)}
         out["columns"] = [
             found for name, values in columns.items() if (found := _told_by_neighbours(name, values[at], Z))
         ]
         return out
+
+
+    def _trustworthiness_of_rest(self, at: Array, Z: Array, k: int) -> float | None:
+        """Trustworthiness beside the rows without the effect of what was given, which the map is to show."""
+        if not self.given_names or not capabilities(self.model).has_corrected:
+            return None
+        known = np.ones(len(at), dtype=bool)
+        for name in self.given_names:
+            known &= np.array([value is not None and value == value for value in self.columns[name][at].tolist()])
+        rows = at[known]
+        if len(rows) < 2 * k + 2:
+            return None
+        X = np.asarray(self.model.corrected(self.table.take(rows), **self.side(rows)))
+        return float(trustworthiness(X, Z[known], n_neighbors=k))
 
 
 def _told_by_neighbours(name: str, values: Array, Z: Array) -> dict[str, Any] | None:
