@@ -207,7 +207,8 @@ class Explorer:
 
     def measures(self, at: int) -> dict[str, Any]:
         """Measures of a map, with the columns that any statement names."""
-        names = dict.fromkeys(one.column for one in self.session.statements if one.kind in ("factor_out", "bring_out", "axis"))
+        named = ("factor_out", "bring_out", "axis")
+        names = dict.fromkeys(one.column for one in self.session.statements if one.kind in named)
         key = (self.session.maps[at].number if 0 <= at < len(self.session.maps) else -1, tuple(names))
         if key not in self._measures:
             columns = self.columns

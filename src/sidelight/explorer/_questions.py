@@ -246,7 +246,6 @@ class Map:
         ]
         return out
 
-
     def _trustworthiness_of_rest(self, at: Array, Z: Array, k: int) -> float | None:
         """Trustworthiness beside the rows without the effect of what was given, which the map is to show."""
         if not self.given_names or not capabilities(self.model).has_corrected:
