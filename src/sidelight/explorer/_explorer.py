@@ -23,7 +23,7 @@ from sidelight.plot._colouring import Numbers
 
 from ._align import Similarity
 from ._axis import axis_names_of
-from ._code import command_of, python_of
+from ._code import FIRST, command_of, python_of
 from ._fit import Fitted, can_say, check_statements, embedding_of
 from ._held import placed_statement, shown_moves
 from ._job import Job, idle_worker
@@ -356,14 +356,15 @@ class Explorer:
     # ---- keep
 
     def save(self) -> list[str]:
-        """Write the current model and the session into the folder; return the paths."""
+        """Write the current model, the session, and the first model to replay it with; return the paths."""
         folder = self.setting.folder
         folder.mkdir(parents=True, exist_ok=True)
-        model, session = folder / "model.sidelight", folder / "session.json"
+        paths = [folder / name for name in ("model.sidelight", "session.json", FIRST)]
         with self._lock:
-            (self.setting.save_model or _save)(self.map().fitted.model, model)
-            self.session.save(session)
-        return [str(model), str(session)]
+            for shown, path in ((self.map(), paths[0]), (self._maps[0], paths[2])):
+                (self.setting.save_model or _save)(shown.fitted.model, path)
+            self.session.save(paths[1])
+        return [str(path) for path in paths]
 
     def export(self, rows: Array) -> str:
         """Rows as CSV: number, name, places, columns and features; no cell is a formula."""
