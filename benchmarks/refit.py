@@ -58,6 +58,7 @@ def _refit(report: Report, n: int, given: bool) -> None:
     what = f"{n:,} rows, {'a category factored out' if given else 'nothing given'}"
     report.at_most(f"{what}: wall time", wall, _BARS[n], unit="s")
     report.note(f"{what}: processor time", _children() - used, unit="s")
+    print(f"  {what}: {wall:.1f} s, processor time {_children() - used:.1f} s", flush=True)
     report.note(f"{what}: measures", time.perf_counter() - before, unit="s")
     report.note(f"{what}: trustworthiness", measures["trustworthiness"])
     for column in measures["columns"]:

@@ -65,7 +65,9 @@ def command_of(files: Mapping[str, str]) -> str:
     """The command that makes the same map from the session file."""
     rows = [] if "model" in files and "data" not in files else [files.get("data", "DATA")]  # a model may keep its rows
     model = files.get("model", FIRST)
-    return shlex.join(["sidelight", "explore", model, *rows, "--replay", "session.json", "--out", "new.sidelight"])
+    gaps = ["--missing", files["missing"]] if "missing" in files else []
+    replayed = ["--replay", "session.json", "--out", "new.sidelight"]
+    return shlex.join(["sidelight", "explore", model, *rows, *gaps, *replayed])
 
 
 def _label(one: Statement, table: Table) -> list[str]:
