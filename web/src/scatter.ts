@@ -3,12 +3,13 @@
 import { painter, type Painter, type View } from "./points";
 import type { Layer } from "./types";
 
-export type Tool = "move" | "lasso" | "box";
+export type Tool = "move" | "lasso" | "box" | "drag";
 export type Mode = "replace" | "add" | "remove";
 type Place = [number, number];
 
 const CALM = matchMedia("(prefers-reduced-motion: reduce)");
 const SECONDS = 0.9; // of a transition
+const GHOSTS = 3000; // rows that are drawn while they are dragged
 
 export class Scatter {
   n = 0;
@@ -17,6 +18,8 @@ export class Scatter {
   onhover: (place: Place, row: number) => void = () => {};
   onselect: (rows: number[], mode: Mode) => void = () => {};
   onclear: () => void = () => {};
+  ondrag: (shift: Place) => void = () => {}; // in coordinates of the map
+  dragged: () => Iterable<number> = () => []; // the rows that the tool drags
   view: View = { ox: 0, oy: 0, s: 1, width: 1, height: 1 };
   points: Float32Array = new Float32Array();
   private painter: Painter;
@@ -29,6 +32,7 @@ export class Scatter {
   private moved = false;
   private cells: { index: Int32Array; start: Int32Array; side: number; left: number; bottom: number; w: number; h: number } | null = null;
   private pointers = new Map<number, Place>();
+  private observer = new ResizeObserver(() => this.resize());
 
   constructor(private stage: HTMLElement) {
     const [under, points, over] = [...stage.querySelectorAll("canvas")];
@@ -37,9 +41,11 @@ export class Scatter {
     this.over = over.getContext("2d")!;
     stage.dataset.drawing = this.painter.kind;
     this.wire(over);
-    new ResizeObserver(() => this.resize()).observe(stage);
+    this.observer.observe(stage);
     this.resize();
   }
+
+  end(): void { this.observer.disconnect(); }
 
   // New places of the rows; with old ones of as many rows, they move there.
   show(points: Float32Array, moving: boolean): void {
@@ -48,15 +54,23 @@ export class Scatter {
     this.n = points.length / 2;
     this.painter.places(from, points);
     this.index();
+    const before = { ...this.view };
     if (!this.moved || !moving) this.all();
     if (from === points) { this.share = 1; this.draw(); return; }
-    const began = performance.now();
+    const after = { ...this.view }, follows = !this.moved, began = performance.now();
+    // The view goes along, so that the eye can follow: a jump would be taken for a move of the rows.
+    const look = (share: number): void => { for (const key of ["ox", "oy", "s"] as const) this.view[key] = before[key] + share * (after[key] - before[key]); };
     const step = (now: number): void => {
-      const t = Math.min(1, (now - began) / (1000 * SECONDS));
+      const t = Math.min(1, Math.max(0, now - began) / (1000 * SECONDS));
       this.share = t * t * (3 - 2 * t);
+      if (follows && !this.moved) look(this.share);
       this.draw();
-      if (t < 1 && this.points === points) requestAnimationFrame(step);
+      if (this.points !== points) return;
+      if (t < 1) requestAnimationFrame(step);
+      else if (follows && !this.moved) this.all(); // the stage may have another size by now
     };
+    if (follows) look(0);
+    this.share = 0;
     requestAnimationFrame(step);
   }
 
@@ -103,6 +117,16 @@ export class Scatter {
     const s = Math.min(width / (right - left), height / (top - bottom));
     Object.assign(this.view, { s, ox: width / 2 - (s * (left + right)) / 2, oy: height / 2 + (s * (bottom + top)) / 2 });
     this.moved = false;
+    this.draw();
+  }
+
+  // The part of the map that is in sight, and how to see such a part.
+  seen(): number[] { const [left, top] = this.toMap(0, 0), [right, bottom] = this.toMap(this.view.width, this.view.height); return [left, right, bottom, top]; }
+  see([left, right, bottom, top]: number[]): void {
+    const { width, height } = this.view, s = Math.min(width / (right - left), height / (top - bottom));
+    if (!Number.isFinite(s) || s <= 0) return;
+    Object.assign(this.view, { s, ox: width / 2 - (s * (left + right)) / 2, oy: height / 2 + (s * (bottom + top)) / 2 });
+    this.moved = true;
     this.draw();
   }
 
@@ -204,7 +228,8 @@ export class Scatter {
     }
     if (this.n) this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))));
     const style = getComputedStyle(this.stage), ink = style.getPropertyValue("--ink"), accent = style.getPropertyValue("--accent");
-    if (this.path) {
+    if (this.path && this.tool === "drag") this.paintDragged(this.path, accent);
+    else if (this.path) {
       this.over.beginPath();
       this.outline(this.path).forEach(([x, y], k) => (k ? this.over.lineTo(x, y) : this.over.moveTo(x, y)));
       this.over.closePath();
@@ -217,6 +242,23 @@ export class Scatter {
       this.over.arc(x, y, 9, 0, 2 * Math.PI);
       this.over.strokeStyle = ink; this.over.lineWidth = 2; this.over.stroke();
     }
+  }
+
+  // An arrow, and rings where the dragged rows would be.
+  private paintDragged(path: Place[], accent: string): void {
+    const over = this.over, [[a, b], [c, d]] = [path[0], path[path.length - 1]], turn = Math.atan2(d - b, c - a);
+    over.strokeStyle = accent; over.lineWidth = 1.5;
+    over.beginPath();
+    over.moveTo(a, b); over.lineTo(c, d);
+    for (const side of [-2.6, 2.6]) { over.moveTo(c, d); over.lineTo(c + 10 * Math.cos(turn + side), d + 10 * Math.sin(turn + side)); }
+    let drawn = 0;
+    for (const row of this.dragged()) {
+      if (drawn++ >= GHOSTS) break;
+      const [x, y] = this.placeOf(row);
+      over.moveTo(x + c - a + 4, y + d - b);
+      over.arc(x + c - a, y + d - b, 4, 0, 2 * Math.PI);
+    }
+    over.stroke();
   }
 
   private outline(path: Place[]): Place[] {
@@ -249,7 +291,10 @@ export class Scatter {
       this.pointers.delete(event.pointerId);
       const path = this.path;
       this.path = null;
-      if (path && event.type === "pointerup" && path.length > 2) this.onselect(this.inside(this.outline(path)), modeOf(event));
+      if (path && this.tool === "drag") {
+        const [from, to] = [this.toMap(...path[0]), this.toMap(...path[path.length - 1])];
+        if (event.type === "pointerup" && path.length > 2) this.ondrag([to[0] - from[0], to[1] - from[1]]);
+      } else if (path && event.type === "pointerup" && path.length > 2) this.onselect(this.inside(this.outline(path)), modeOf(event));
       this.draw();
     };
     canvas.addEventListener("pointerup", release);

@@ -33,7 +33,9 @@ export interface State {
   image: [number, number] | null;
   range: [number, number];
   columns: Column[];
-  statements: { kind: string; words: string; on: boolean; column: string; count: number }[];
+  axes: string[]; // what each axis shows; empty where it has no name
+  moved: unknown[]; // statements that moved rows and that the map does not follow yet
+  statements: Stated[];
   maps: { number: number; words: string }[];
   current: number;
   fresh: boolean;
@@ -45,8 +47,10 @@ export interface State {
   seconds: number;
   code: { python: string; command: string };
   job: Job;
+  kept?: string[]; // sentences of a page that is a file: why something is off
 }
 
+export interface Stated { kind: string; words: string; on: boolean; column: string; value: string; count: number; others: number }
 export interface Row { row: number; name: string; columns: Record<string, unknown>; values: number[]; texts: (string | null)[] }
 export interface Decoded { values: number[] | null; texts?: (string | null)[]; typicality: number | null }
 
@@ -59,6 +63,7 @@ export interface Summary {
   after?: string[];
   here_mean?: number[];
   there_mean?: number[];
+  kept?: boolean; // of a page that is a file: features are not compared
 }
 
 export interface Layer { size: number; extent: number[]; low: number; high: number; values: number[] }

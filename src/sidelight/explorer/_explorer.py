@@ -21,11 +21,15 @@ from sidelight.base.messages import error_message
 from sidelight.persistence import save
 from sidelight.plot._colouring import Numbers
 
-from ._align import Similarity, aligned
+from ._align import Similarity
+from ._axis import axis_names_of
 from ._code import command_of, python_of
-from ._fit import Fitted, can_say, embedding_of, hints_of
+from ._fit import Fitted, can_say, check_statements, embedding_of
+from ._held import placed_statement, shown_moves
 from ._job import Job, idle_worker
+from ._placing import placed_map
 from ._questions import Map
+from ._steps import Steps, changed_statement
 from ._table import Column, Table, labelled, shown_columns
 from .session import MapRecord, Session
 from .statement import Statement
@@ -79,17 +83,26 @@ class Explorer:
     ) -> None:
         self.table, self.setting = table, setting or Setting()
         self.base = _unfitted(model)
-        self.session, first = begin_session(model, table, statements)
+        session, first = begin_session(model, table, statements)
+        self._steps = Steps(session)
         places = Similarity.identity(first.embedding.shape[1])
         self._maps = {0: Map(first, table, self.session.maps[0].statements, places)}
-        self._undo: list[Session] = []
         self._number = 1
         self._measures: dict[tuple[int, tuple[str, ...]], dict[str, Any]] = {}
         self._lock = threading.RLock()
         self.job: Job | None = None
         self._shown: tuple[tuple[Statement, ...], tuple[Column, ...]] | None = None
         self._worker: subprocess.Popen[str] | None = None
-        self.version = 0
+
+    @property
+    def session(self) -> Session:
+        """What was said, and the maps that were made of it."""
+        return self._steps.session
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every step."""
+        return self._steps.version
 
     # ---- what is there
 
@@ -118,6 +131,8 @@ class Explorer:
                 "title": self.setting.title,
                 "rows": self.table.n,
                 "dims": shown.places.shape[1],
+                "axes": list(axis_names_of(last_step_of(shown.model))),
+                "moved": [[at, *self.session.said(at).places[0]] for at in self._moved()],
                 "features": list(units.names),
                 "texts": [column.name for column in units.categories],
                 "dates": sorted(units.dates),
@@ -133,7 +148,8 @@ class Explorer:
                 "can": {
                     "decode": offers.has_inverse,
                     "counterfactual": offers.has_counterfactual and bool(shown.given_names),
-                    "density": offers.has_latent_density, "uncertainty": offers.has_variance, "undo": bool(self._undo),
+                    "density": offers.has_latent_density, "uncertainty": offers.has_variance,
+                    "undo": bool(self._steps.done), "redo": bool(self._steps.undone),
                 },
                 "model": name_of(shown.model),
                 "remarks": list(shown.fitted.remarks),
@@ -177,8 +193,17 @@ class Explorer:
         return np.asarray(column.values if isinstance(column, Numbers) else column.codes, dtype="<f4")
 
     def points(self, at: int | None, axes: tuple[int, int]) -> Array:
-        """Places (n, 2) of the rows of a map on the page, as float32."""
-        return np.ascontiguousarray(self.map(at).places[:, list(axes)], dtype="<f4")
+        """Places (n, 2) of the rows of a map on the page, as float32; of the current one as rows were moved."""
+        places = self.map(at).places
+        if at is None or at == self.session.current:
+            places = shown_moves(places, [self.session.statements[k] for k in self._moved()])
+        return np.ascontiguousarray(places[:, list(axes)], dtype="<f4")
+
+    def _moved(self) -> list[int]:
+        """Numbers of the statements that moved rows and that the current map was not fitted with."""
+        made = self.map().statements
+        said = enumerate(self.session.statements)
+        return [k for k, one in said if one.kind == "move" and one.on and one not in made]
 
     def measures(self, at: int) -> dict[str, Any]:
         """Measures of a map, with the columns that any statement names."""
@@ -211,46 +236,63 @@ class Explorer:
 
     def say(self, statements: Sequence[Statement]) -> None:
         """Add statements; they are switched on. One step of undo."""
-        for one in statements:
-            one.check_rows(self.table.n)
-            if not can_say(self.base)[one.kind]:
-                raise ValueError(
-                    error_message(_OWNER, "statement", one.kind, "means nothing to this model", "Use another")
-                )
         with self._lock:
-            new = replace(self.session, statements=(*self.session.statements, *statements))
-            hints_of(self.table, new.statements)  # refuses what no fit could listen to
-            shown_columns(labelled(self.table, new.statements), self.table.n)  # and what no page could show
-            self._step(new)
+            told = [self._placed(one) for one in statements]
+            self._step_checked(replace(self.session, statements=(*self.session.statements, *told)))
+
+    def move(self, rows: Array, shift: Sequence[float], axes: tuple[int, int]) -> None:
+        """Say that rows should be elsewhere: shifted (2,) along two axes of the current map."""
+        with self._lock:
+            whole = np.zeros(self.map().places.shape[1])
+            whole[list(axes)] = shift
+            places = shown_moves(self.map().places, [self.session.statements[k] for k in self._moved()])
+            said = placed_statement(rows.tolist(), "move", places, whole)
+            last = len(self.session.statements) - 1
+            again = last in self._moved() and self.session.said(last).rows == said.rows  # dragged further
+            self._step_checked(self.session.edited(last, said) if again else self.session.saying(said))
+
+    def edit(self, at: int, changes: Mapping[str, Any]) -> None:
+        """Change rows, others, column, value or period of a statement."""
+        with self._lock:
+            new = changed_statement(self.session.said(at), changes)
+            self._step_checked(self.session.edited(at, self._placed(new)))
+
+    def _placed(self, one: Statement) -> Statement:
+        """A statement "pin" with the places of its rows, where the model can hold them; others as they are."""
+        one.check_rows(self.table.n)
+        if one.kind != "pin" or one.places or not can_say(self.base)["move"]:
+            return one
+        return placed_statement(one.rows, "pin", self.map().places)
+
+    def _step_checked(self, new: Session) -> None:
+        check_statements(self.base, self.table, new.statements)  # refuses what no fit could listen to
+        shown_columns(labelled(self.table, new.statements), self.table.n)  # and what no page could show
+        self._steps.take(new)
 
     def switch(self, at: int) -> None:
         """Switch a statement on or off."""
         with self._lock:
-            self._step(self.session.switched(at))
+            self._steps.take(self.session.switched(at))
 
     def forget(self, at: int) -> None:
         """Take a statement out of the list."""
         with self._lock:
-            self._step(self.session.without(at))
+            self._steps.take(self.session.without(at))
 
     def visit(self, at: int) -> None:
         """Show another map of the history."""
         with self._lock:
-            self._step(self.session.visiting(at))
+            self._steps.take(self.session.visiting(at))
 
     def undo(self) -> None:
         """Go back to the session before the last step."""
         with self._lock:
-            if not self._undo:
-                raise ValueError(error_message(_OWNER, "undo", "nothing", "was done yet", "Say something first"))
-            self.session = self._undo.pop()
-            self.version += 1
+            self._steps.undo()
 
-    def _step(self, new: Session) -> None:
-        if new != self.session:
-            self._undo.append(self.session)
-            self.session = new
-            self.version += 1
+    def redo(self) -> None:
+        """Take the last step that was undone again."""
+        with self._lock:
+            self._steps.redo()
 
     # ---- fits
 
@@ -260,7 +302,7 @@ class Explorer:
             self._collect()
             if self.job is not None and self.job.state == "running":
                 raise ValueError(error_message(_OWNER, "refit", "another one", "is still running", "Wait, or stop it"))
-            hints_of(self.table, self.session.heard)
+            check_statements(self.base, self.table, self.session.heard)
             self.job = Job(self.base, self.table, self.session.heard, self._worker)
             self._worker = None
 
@@ -304,14 +346,11 @@ class Explorer:
         if job is None or job.state != "done" or job.fitted is None:
             return
         fitted, job.fitted = job.fitted, None
-        before = self.map()
-        pinned = [row for one in job.statements if one.kind == "pin" for row in one.rows]
-        rows = np.unique(pinned) if pinned else None
-        placed = aligned(fitted.embedding, before.places, rows)
+        placed = placed_map(fitted, job.statements, self.map().places)
         record = MapRecord(self._number, job.statements, fitted.digest)
         self._number += 1
         self._maps[record.number] = Map(fitted, self.table, job.statements, placed, job.seconds)
-        self._step(self.session.with_map(record))
+        self._steps.take(self.session.with_map(record))
 
     # ---- keep
 
@@ -340,7 +379,8 @@ class Explorer:
         return out.getvalue()
 
     def _stated(self, one: Statement) -> dict[str, Any]:
-        return {"kind": one.kind, "words": one.words(), "on": one.on, "column": one.column, "count": len(one.rows)}
+        said = {"kind": one.kind, "words": one.words(), "on": one.on, "column": one.column, "value": one.value}
+        return said | {"count": len(one.rows), "others": len(one.others)}
 
 
 def _save(model: Any, path: Path) -> None:
