@@ -9,6 +9,9 @@ You need: ``pip install "sidelight[report]"``. You will use ``fit(X, given=...)`
 :func:`~sidelight.evaluate.leakage`, ``inverse_transform`` and :func:`~sidelight.save`.
 """
 
+import tempfile
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -122,8 +125,9 @@ print("corrected table:", corrected.shape)
 #
 # Save the model. Tomorrow's samples are placed without moving the others, with the machine or without.
 
-sidelight.save(informed, "samples.sidelight")
-again = sidelight.load("samples.sidelight")
+path = Path(tempfile.mkdtemp()) / "samples.sidelight"  # or where you keep your models
+sidelight.save(informed, path)
+again = sidelight.load(path)
 print(again.transform(table.iloc[:3], given=machine[:3]).round(2))
 
 # %%
