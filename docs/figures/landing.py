@@ -1,4 +1,4 @@
-"""The three pictures of the landing page: know it, factor it out, go back. Wines measured by two machines, and digits."""
+"""The three pictures of the landing page: know it, factor it out, go back (wines by two machines, and digits)."""
 
 from __future__ import annotations
 
