@@ -48,16 +48,23 @@ function a(e, t, n = {}) {
 function o(e, ...t) {
 	e.replaceChildren(...t);
 }
-function s(e) {
+function s(e, t, n) {
+	let r = i("a", {
+		href: URL.createObjectURL(new Blob([e], { type: t })),
+		download: n
+	});
+	r.click(), setTimeout(() => URL.revokeObjectURL(r.href), 1e4);
+}
+function c(e) {
 	if (e == null || !Number.isFinite(e)) return "–";
 	let t = Math.abs(e);
 	return t !== 0 && (t >= 1e5 || t < .001) ? e.toExponential(2) : String(Number(e.toPrecision(4)));
 }
-function c(e, t, n) {
-	return !n.includes(t) || e == null || !Number.isFinite(e) ? s(e) : (/* @__PURE__ */ new Date(864e5 * e)).toISOString().slice(0, 10);
+function l(e, t, n) {
+	return !n.includes(t) || e == null || !Number.isFinite(e) ? c(e) : (/* @__PURE__ */ new Date(864e5 * e)).toISOString().slice(0, 10);
 }
-var l = (e, t) => `${e.toLocaleString("en")} ${t}${e === 1 ? "" : "s"}`, u = 14;
-function d(e, t, n, r) {
+var u = (e, t) => `${e.toLocaleString("en")} ${t}${e === 1 ? "" : "s"}`, d = 14;
+function f(e, t, n, r) {
 	let [a, o] = t, s = i("canvas", {
 		width: o,
 		height: a,
@@ -74,24 +81,24 @@ function d(e, t, n, r) {
 		], 4 * t);
 	}), c.putImageData(l, 0, 0), i("figure", {}, s, i("figcaption", {}, r));
 }
-function f(e, t, n) {
+function p(e, t, n) {
 	let r = t?.low ?? 0, a = t?.high ?? 1, o = e === void 0 || a <= r ? 0 : (e - r) / (a - r), s = i("span", { class: n });
 	return s.style.width = `${100 * Math.min(1, Math.max(0, o))}%`, i("span", { class: "bar" }, s);
 }
-function p(e, t, n) {
-	let r = i("tr", {}, i("th", { scope: "col" }, ""), i("th", { scope: "col" }, "row"), i("th", { scope: "col" }, "place")), a = e.features.slice(0, u).map((r, a) => {
+function m(e, t, n) {
+	let r = i("tr", {}, i("th", { scope: "col" }, ""), i("th", { scope: "col" }, "row"), i("th", { scope: "col" }, "place")), a = e.features.slice(0, d).map((r, a) => {
 		let o = e.columns.find((e) => e.feature && e.name === r);
 		return i("tr", {}, i("th", {
 			scope: "row",
 			title: r
-		}, r), i("td", {}, t ? c(t.values[a], r, e.dates) : "", f(t?.values[a], o, "row-bar")), i("td", {}, n?.values ? c(n.values[a], r, e.dates) : "", f(n?.values?.[a], o, "place-bar")));
+		}, r), i("td", {}, t ? l(t.values[a], r, e.dates) : "", p(t?.values[a], o, "row-bar")), i("td", {}, n?.values ? l(n.values[a], r, e.dates) : "", p(n?.values?.[a], o, "place-bar")));
 	}), o = e.texts.map((e, r) => i("tr", {}, i("th", {
 		scope: "row",
 		title: e
 	}, e), i("td", {}, t?.texts[r] ?? ""), i("td", {}, n?.texts?.[r] ?? "")));
 	return i("table", { class: "features" }, i("thead", {}, r), i("tbody", {}, ...a, ...o));
 }
-function m(e, t, n, r) {
+function h(e, t, n, r) {
 	let a = i("canvas", {
 		width: 320,
 		height: 110,
@@ -101,18 +108,18 @@ function m(e, t, n, r) {
 	}), o = a.getContext("2d"), s = [...t?.values ?? [], ...n?.values ?? []].filter(Number.isFinite), c = Math.min(0, ...s), l = Math.max(1e-12, ...s), u = (e) => 104 - 98 * (e - c) / (l - c || 1), d = e.features.length;
 	return o.fillStyle = r.getPropertyValue("--line"), t?.values.forEach((e, t) => o.fillRect(320 * t / d, Math.min(u(0), u(e)), Math.max(1, 320 / d - .5), Math.abs(u(e) - u(0)))), o.strokeStyle = r.getPropertyValue("--accent"), o.beginPath(), n?.values?.forEach((e, t) => o[t ? "lineTo" : "moveTo"](320 * (t + .5) / d, u(e))), o.stroke(), i("figure", {}, a, i("figcaption", {}, `${d} features: bars are the row, the line is the place`));
 }
-function h(e, t, n, r) {
+function g(e, t, n, r) {
 	let a = [];
 	if (t) {
 		let e = t.name ? `Row ${t.row}: ${t.name}` : `Row ${t.row}`;
 		a.push(i("p", { class: "row-name" }, e));
 		let n = Object.entries(t.columns).slice(0, 8);
-		n.length && a.push(i("dl", {}, ...n.flatMap(([e, t]) => [i("dt", { title: e }, e), i("dd", {}, typeof t == "number" ? s(t) : String(t ?? "–"))])));
+		n.length && a.push(i("dl", {}, ...n.flatMap(([e, t]) => [i("dt", { title: e }, e), i("dd", {}, typeof t == "number" ? c(t) : String(t ?? "–"))])));
 	}
 	if (e.image) {
 		let [r, o] = [e.image, e.range], s = [];
-		t && s.push(d(t.values, r, o, "the row")), n?.values && s.push(d(n.values, r, o, "the place")), a.push(i("div", { class: "pictures" }, ...s));
-	} else (t || n?.values) && a.push(e.features.length <= u ? p(e, t, n) : m(e, t, n, r));
+		t && s.push(f(t.values, r, o, "the row")), n?.values && s.push(f(n.values, r, o, "the place")), a.push(i("div", { class: "pictures" }, ...s));
+	} else (t || n?.values) && a.push(e.features.length <= d ? m(e, t, n) : h(e, t, n, r));
 	if (n && n.typicality !== null) {
 		let e = n.typicality < .01 ? "No rows are near: what is decoded here is a guess." : `More usual than ${Math.round(100 * n.typicality)} % of the rows' places.`;
 		a.push(i("p", { class: n.typicality < .01 ? "note warn" : "note" }, e));
@@ -120,7 +127,7 @@ function h(e, t, n, r) {
 	return a.length || a.push(i("p", { class: "note" }, "Point at the map: the row, and what the model makes of the place.")), i("div", { class: "card" }, ...a);
 }
 // src/colours.ts
-var g = [
+var _ = [
 	"#0072b2",
 	"#e69f00",
 	"#009e73",
@@ -128,7 +135,7 @@ var g = [
 	"#d55e00",
 	"#56b4e9",
 	"#f0e442"
-], _ = [
+], v = [
 	"#440154",
 	"#482878",
 	"#3e4989",
@@ -139,7 +146,7 @@ var g = [
 	"#6ece58",
 	"#b5de2b",
 	"#fde725"
-], v = [
+], y = [
 	"#e69d12",
 	"#b7ac00",
 	"#69ac3c",
@@ -152,28 +159,28 @@ var g = [
 	"#c05296",
 	"#e86777",
 	"#f8834a"
-], y = [
+], b = [
 	154,
 	154,
 	154
-], b = [
+], x = [
 	0,
 	114,
 	178
 ];
-function x(e) {
+function S(e) {
 	return [
 		1,
 		3,
 		5
 	].map((t) => parseInt(e.slice(t, t + 2), 16));
 }
-function S(e, t, n) {
+function C(e, t, n) {
 	return e.map((e, r) => Math.round(e + n * (t[r] - e)));
 }
-function C(e) {
-	let t = x(g[e % g.length]), n = Math.floor(e / g.length) % 3;
-	return n === 0 ? t : S(t, n === 1 ? [
+function w(e) {
+	let t = S(_[e % _.length]), n = Math.floor(e / _.length) % 3;
+	return n === 0 ? t : C(t, n === 1 ? [
 		0,
 		0,
 		0
@@ -183,49 +190,50 @@ function C(e) {
 		255
 	], .42);
 }
-function w(e, t, n) {
+function T(e, t, n) {
 	let r = n ? e.length : e.length - 1, i = Math.min(Math.max(t, 0), 1) * r, a = Math.min(Math.floor(i), r - 1);
-	return S(x(e[a]), x(e[(a + 1) % e.length]), i - a);
+	return C(S(e[a]), S(e[(a + 1) % e.length]), i - a);
 }
-function T(e, t) {
-	if (e.period) return w(v, (t % e.period + e.period) % e.period / e.period, !0);
+function E(e, t) {
+	if (e.period) return T(y, (t % e.period + e.period) % e.period / e.period, !0);
 	let n = e.low ?? 0, r = e.high ?? 1;
-	return w(_, r > n ? (t - n) / (r - n) : .5, !1);
+	return T(v, r > n ? (t - n) / (r - n) : .5, !1);
 }
-function E(e, t, n) {
+function D(e, t, n) {
 	let r = new Uint8Array(3 * n), i = [];
-	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(T(e, O(e, t)));
-	let a = e?.levels?.map((e, t) => C(t)) ?? [];
+	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(E(e, k(e, t)));
+	let a = e?.levels?.map((e, t) => w(t)) ?? [];
 	for (let o = 0; o < n; o++) {
-		let n = b;
+		let n = x;
 		if (e && t) {
 			let r = t[o];
-			n = e.kind === "categories" ? r < 0 ? y : a[r] : Number.isNaN(r) ? y : i[ee(e, r)];
+			n = e.kind === "categories" ? r < 0 ? b : a[r] : Number.isNaN(r) ? b : i[ee(e, r)];
 		}
 		r[3 * o] = n[0], r[3 * o + 1] = n[1], r[3 * o + 2] = n[2];
 	}
 	return r;
 }
-function D(e) {
+function O(e) {
 	return e.period ? [0, e.period] : [e.low ?? 0, e.high ?? 1];
 }
-function O(e, t) {
-	let [n, r] = D(e);
+function k(e, t) {
+	let [n, r] = O(e);
 	return n + t / 255 * (r - n);
 }
 function ee(e, t) {
-	let [n, r] = D(e), i = e.period ? (t % e.period + e.period) % e.period : t;
+	let [n, r] = O(e), i = e.period ? (t % e.period + e.period) % e.period : t;
 	return Math.min(255, Math.max(0, Math.round((r > n ? (i - n) / (r - n) : .5) * 255)));
 }
 var te = (e) => `rgb(${e.join(",")})`;
 // src/panels.ts
-function k(e, t, n) {
+function A(e, t, n) {
 	let r = [];
 	for (let e of t.columns.slice(0, 4)) {
-		let n = e.range ? `${s(e.range[1])} (${s(e.range[0])} to ${s(e.range[2])})` : e.values.slice(0, 3).map(({ value: e, count: n }) => `${e} ${Math.round(100 * n / t.count)} %`).join(", ");
+		let n = e.range ? `${c(e.range[1])} (${c(e.range[0])} to ${c(e.range[2])})` : e.values.slice(0, 3).map(({ value: e, count: n }) => `${e} ${Math.round(100 * n / t.count)} %`).join(", ");
 		r.push(i("p", { class: "note" }, `${e.name}: ${n}`));
 	}
-	if (e.image && t.here_mean && t.there_mean && r.push(i("div", { class: "pictures" }, d(t.here_mean, e.image, e.range, "mean of A"), d(t.there_mean, e.image, e.range, n ? "mean of B" : "mean of the rest"))), !t.features.length) return i("div", {}, ...r, i("p", { class: "note" }, "There is no other row to compare with."));
+	if (e.image && t.here_mean && t.there_mean && r.push(i("div", { class: "pictures" }, f(t.here_mean, e.image, e.range, "mean of A"), f(t.there_mean, e.image, e.range, n ? "mean of B" : "mean of the rest"))), t.kept) return i("div", {}, ...r);
+	if (!t.features.length) return i("div", {}, ...r, i("p", { class: "note" }, "There is no other row to compare with."));
 	let a = [
 		"",
 		"A",
@@ -235,30 +243,30 @@ function k(e, t, n) {
 	].map((e) => i("th", { scope: "col" }, e)), o = t.features.slice(0, 10).map((t) => i("tr", { class: t.fdr > .05 ? "weak" : "" }, i("th", {
 		scope: "row",
 		title: t.name
-	}, t.name), i("td", {}, c(t.here, t.name, e.dates)), i("td", {}, c(t.there, t.name, e.dates)), i("td", {}, `${t.effect.toFixed(2)} (${t.low.toFixed(2)}, ${t.high.toFixed(2)})`), i("td", {}, t.fdr < .001 ? "< 0.001" : t.fdr.toFixed(3)))), l = t.after?.length ? ` after ${t.after.join(", ")}` : "", u = i("table", { class: "effects" }, i("thead", {}, i("tr", {}, ...a)), i("tbody", {}, ...o));
-	return e.image ? r.push(i("details", {}, i("summary", {}, `What sets it apart${l}, pixel by pixel`), u)) : r.push(i("h3", {}, `What sets it apart${l}`), i("div", {
+	}, t.name), i("td", {}, l(t.here, t.name, e.dates)), i("td", {}, l(t.there, t.name, e.dates)), i("td", {}, `${t.effect.toFixed(2)} (${t.low.toFixed(2)}, ${t.high.toFixed(2)})`), i("td", {}, t.fdr < .001 ? "< 0.001" : t.fdr.toFixed(3)))), s = t.after?.length ? ` after ${t.after.join(", ")}` : "", u = i("table", { class: "effects" }, i("thead", {}, i("tr", {}, ...a)), i("tbody", {}, ...o));
+	return e.image ? r.push(i("details", {}, i("summary", {}, `What sets it apart${s}, pixel by pixel`), u)) : r.push(i("h3", {}, `What sets it apart${s}`), i("div", {
 		class: "scrolled",
 		tabIndex: 0,
 		role: "region",
 		"aria-label": "What sets it apart"
 	}, u)), i("div", {}, ...r);
 }
-function A(e, t) {
+function j(e, t) {
 	let n = t.remarks.map((e) => i("p", { class: "note warn" }, e));
-	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, d(r.now, e.image, e.range, `row ${r.row}`), d(r.then, e.image, e.range, "with what is chosen")));
+	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, f(r.now, e.image, e.range, `row ${r.row}`), f(r.then, e.image, e.range, "with what is chosen")));
 	else {
 		let t = r.then.map((e, t) => ({
 			k: t,
 			by: Math.abs(e - r.now[t])
 		})).sort((e, t) => t.by - e.by).slice(0, 4);
-		n.push(i("p", { class: "note" }, `Row ${r.row}: ${t.map(({ k: t }) => `${e.features[t]} ${s(r.now[t])} → ${s(r.then[t])}`).join(", ")}`));
+		n.push(i("p", { class: "note" }, `Row ${r.row}: ${t.map(({ k: t }) => `${e.features[t]} ${c(r.now[t])} → ${c(r.then[t])}`).join(", ")}`));
 	}
 	return i("div", {}, ...n);
 }
-function j(e, t) {
+function M(e, t) {
 	return e.maps.map((n, r) => i("li", {}, a(`Map ${n.number}`, () => t(r), { "aria-current": r === e.current ? "true" : void 0 }), i("span", { class: "note" }, n.words)));
 }
-function M(e, t) {
+function N(e, t) {
 	let n = (t, n, r) => i("tr", {}, i("th", {
 		scope: "row",
 		title: t
@@ -270,32 +278,32 @@ function M(e, t) {
 	}
 	return i("table", { class: "measures" }, i("thead", {}, i("tr", {}, i("th", {}), ...e ? [i("th", { scope: "col" }, "before")] : [], i("th", { scope: "col" }, "now"))), i("tbody", {}, ...r));
 }
-function N(e, t, n, r) {
+function P(e, t, n, r) {
 	let o = (e, r) => a(r, () => n(e), { "aria-pressed": String(t === e) }), s = e.code[t];
 	return [i("div", { class: "tools" }, o("python", "Python"), o("command", "Command line"), a("Copy", () => r(s))), i("pre", {
 		tabIndex: 0,
 		"aria-label": "Code"
 	}, i("code", {}, s))];
 }
-function P(e) {
+function F(e) {
 	let t = e.seconds ? `, fitted in ${e.seconds.toFixed(1)} s` : "";
-	return `${l(e.rows, "row")}, ${l(e.features.length + e.texts.length, "feature")}, ${e.model}${t}`;
+	return `${u(e.rows, "row")}, ${u(e.features.length + e.texts.length, "feature")}, ${e.model}${t}`;
 }
 // src/points.ts
-var F = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform mediump float u_size; // as precise as in the other shader, or the two do not link\nvarying vec4 v_colour;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  gl_PointSize = u_size;\n  v_colour = a_colour;\n}", I = "\nprecision mediump float;\nvarying vec4 v_colour; uniform mediump float u_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * u_size, edge = 0.5 * u_size;\n  float a = v_colour.a * (u_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
-function L(e, t, n) {
+var I = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform mediump float u_size; // as precise as in the other shader, or the two do not link\nvarying vec4 v_colour;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  gl_PointSize = u_size;\n  v_colour = a_colour;\n}", L = "\nprecision mediump float;\nvarying vec4 v_colour; uniform mediump float u_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * u_size, edge = 0.5 * u_size;\n  float a = v_colour.a * (u_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
+function R(e, t, n) {
 	let r = e.createShader(t);
 	if (e.shaderSource(r, n), e.compileShader(r), !e.getShaderParameter(r, e.COMPILE_STATUS)) throw Error(e.getShaderInfoLog(r) ?? "shader");
 	return r;
 }
-function R(e) {
+function z(e) {
 	let t = e.getContext("webgl", {
 		antialias: !1,
 		premultipliedAlpha: !0
 	});
 	if (!t) return null;
 	let n = t.createProgram();
-	if (t.attachShader(n, L(t, t.VERTEX_SHADER, F)), t.attachShader(n, L(t, t.FRAGMENT_SHADER, I)), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
+	if (t.attachShader(n, R(t, t.VERTEX_SHADER, I)), t.attachShader(n, R(t, t.FRAGMENT_SHADER, L)), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
 	t.useProgram(n), t.enable(t.BLEND), t.blendFunc(t.ONE, t.ONE_MINUS_SRC_ALPHA);
 	let r = {
 		from: t.createBuffer(),
@@ -324,7 +332,7 @@ function R(e) {
 		}
 	};
 }
-function z(e) {
+function B(e) {
 	let t = e.getContext("2d"), n = /* @__PURE__ */ new Float32Array(), r = /* @__PURE__ */ new Float32Array(), i = /* @__PURE__ */ new Uint8Array();
 	return {
 		kind: "canvas",
@@ -349,19 +357,19 @@ function z(e) {
 		}
 	};
 }
-function B(e) {
+function V(e) {
 	let t = null;
 	try {
-		t = R(e);
+		t = z(e);
 	} catch {
 		t = null;
 	}
 	if (t) return t;
 	let n = e.cloneNode();
-	return e.replaceWith(n), z(n);
+	return e.replaceWith(n), B(n);
 }
 // src/scatter.ts
-var V = matchMedia("(prefers-reduced-motion: reduce)"), H = .9, U = 3e3, W = class {
+var H = matchMedia("(prefers-reduced-motion: reduce)"), U = .9, W = 3e3, G = class {
 	stage;
 	n = 0;
 	tool = "move";
@@ -393,13 +401,13 @@ var V = matchMedia("(prefers-reduced-motion: reduce)"), H = .9, U = 3e3, W = cla
 	constructor(e) {
 		this.stage = e;
 		let [t, n, r] = [...e.querySelectorAll("canvas")];
-		this.painter = B(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
+		this.painter = V(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
 	}
 	end() {
 		this.observer.disconnect();
 	}
 	show(e, t) {
-		let n = t && e.length === this.points.length && !V.matches ? this.points : e;
+		let n = t && e.length === this.points.length && !H.matches ? this.points : e;
 		this.points = e, this.n = e.length / 2, this.painter.places(n, e), this.index();
 		let r = { ...this.view };
 		if (this.moved && t || this.all(), n === e) {
@@ -413,7 +421,7 @@ var V = matchMedia("(prefers-reduced-motion: reduce)"), H = .9, U = 3e3, W = cla
 				"s"
 			]) this.view[t] = r[t] + e * (i[t] - r[t]);
 		}, c = (t) => {
-			let n = Math.min(1, Math.max(0, t - o) / (1e3 * H));
+			let n = Math.min(1, Math.max(0, t - o) / (1e3 * U));
 			this.share = n * n * (3 - 2 * n), a && !this.moved && s(this.share), this.draw(), this.points === e && (n < 1 ? requestAnimationFrame(c) : a && !this.moved && this.all());
 		};
 		a && s(0), this.share = 0, requestAnimationFrame(c);
@@ -482,6 +490,23 @@ var V = matchMedia("(prefers-reduced-motion: reduce)"), H = .9, U = 3e3, W = cla
 			ox: i / 2 - o * (e + t) / 2,
 			oy: a / 2 + o * (n + r) / 2
 		}), this.moved = !1, this.draw();
+	}
+	seen() {
+		let [e, t] = this.toMap(0, 0), [n, r] = this.toMap(this.view.width, this.view.height);
+		return [
+			e,
+			n,
+			r,
+			t
+		];
+	}
+	see([e, t, n, r]) {
+		let { width: i, height: a } = this.view, o = Math.min(i / (t - e), a / (r - n));
+		!Number.isFinite(o) || o <= 0 || (Object.assign(this.view, {
+			s: o,
+			ox: i / 2 - o * (e + t) / 2,
+			oy: a / 2 + o * (n + r) / 2
+		}), this.moved = !0, this.draw());
 	}
 	toPage(e, t) {
 		return [this.view.ox + this.view.s * e, this.view.oy - this.view.s * t];
@@ -582,7 +607,7 @@ var V = matchMedia("(prefers-reduced-motion: reduce)"), H = .9, U = 3e3, W = cla
 		for (let e of [-2.6, 2.6]) n.moveTo(a, o), n.lineTo(a + 10 * Math.cos(s + e), o + 10 * Math.sin(s + e));
 		let c = 0;
 		for (let e of this.dragged()) {
-			if (c++ >= U) break;
+			if (c++ >= W) break;
 			let [t, s] = this.placeOf(e);
 			n.moveTo(t + a - r + 4, s + o - i), n.arc(t + a - r, s + o - i, 4, 0, 2 * Math.PI);
 		}
@@ -619,7 +644,7 @@ var V = matchMedia("(prefers-reduced-motion: reduce)"), H = .9, U = 3e3, W = cla
 			if (this.path = null, t && this.tool === "drag") {
 				let [n, r] = [this.toMap(...t[0]), this.toMap(...t[t.length - 1])];
 				e.type === "pointerup" && t.length > 2 && this.ondrag([r[0] - n[0], r[1] - n[1]]);
-			} else t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), G(e));
+			} else t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), K(e));
 			this.draw();
 		};
 		e.addEventListener("pointerup", t), e.addEventListener("pointercancel", t), e.addEventListener("dblclick", (e) => this.zoom(2, e.offsetX, e.offsetY)), e.addEventListener("wheel", (e) => {
@@ -656,17 +681,17 @@ var V = matchMedia("(prefers-reduced-motion: reduce)"), H = .9, U = 3e3, W = cla
 		else return;
 		e.preventDefault();
 	}
-}, G = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", K = [
+}, K = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", q = [
 	"factor_out",
 	"bring_out",
 	"axis"
-], q = [
+], J = [
 	"same",
 	"different",
 	"label",
 	"pin",
 	"drop"
-], J = class {
+], Y = class {
 	host;
 	editing = -1;
 	filled = "";
@@ -680,28 +705,30 @@ var V = matchMedia("(prefers-reduced-motion: reduce)"), H = .9, U = 3e3, W = cla
 		return this.host.state.columns.filter((e) => !e.feature).map((e) => e.name);
 	}
 	fillSay() {
-		let { state: e } = this.host, { A: t, B: n } = this.host.chosen(), r = t.length > 0, s = r && n.length > 0, c = this.columns(), l = [i("div", { class: "tools wrap" }, a(s ? "A and B are the same" : "These are the same", () => this.tell({
+		let { kept: e } = this.host.state;
+		if (e) return o(this.host.byId("say"), ...e.map((e) => i("p", { class: "note" }, e)));
+		let { state: t } = this.host, { A: n, B: r } = this.host.chosen(), s = n.length > 0, c = s && r.length > 0, l = this.columns(), u = [i("div", { class: "tools wrap" }, a(c ? "A and B are the same" : "These are the same", () => this.tell({
 			kind: "same",
-			rows: t,
-			...s ? { others: n } : {}
-		}), { disabled: !e.say.same || !(s || t.length > 1) }), a("A and B differ", () => this.tell({
+			rows: n,
+			...c ? { others: r } : {}
+		}), { disabled: !t.say.same || !(c || n.length > 1) }), a("A and B differ", () => this.tell({
 			kind: "different",
-			rows: t,
-			others: n
-		}), { disabled: !e.say.different || !s }), a("Factor selection out", () => this.factorSelection(t), { disabled: !e.say.factor_out || !r }), a("Pin", () => this.tell({
+			rows: n,
+			others: r
+		}), { disabled: !t.say.different || !c }), a("Factor selection out", () => this.factorSelection(n), { disabled: !t.say.factor_out || !s }), a("Pin", () => this.tell({
 			kind: "pin",
-			rows: t
+			rows: n
 		}), {
-			disabled: !e.say.pin || !r,
-			title: e.say.move ? "The next map holds these rows where they are" : "Align the next map by these rows"
+			disabled: !t.say.pin || !s,
+			title: t.say.move ? "The next map holds these rows where they are" : "Align the next map by these rows"
 		}), a("Drop", () => this.tell({
 			kind: "drop",
-			rows: t
+			rows: n
 		}), {
-			disabled: !e.say.drop || !r,
+			disabled: !t.say.drop || !s,
 			title: "Fit without these rows"
 		}))];
-		e.say.move && l.push(this.arrows(r)), l.push(this.labelForm(t)), c.length && l.push(this.byColumn(c)), o(this.host.byId("say"), ...l);
+		t.say.move && u.push(this.arrows(s)), u.push(this.labelForm(n)), l.length && u.push(this.byColumn(l)), o(this.host.byId("say"), ...u);
 	}
 	arrows(e) {
 		return i("div", {
@@ -768,7 +795,7 @@ var V = matchMedia("(prefers-reduced-motion: reduce)"), H = .9, U = 3e3, W = cla
 		}, "Label"));
 	}
 	byColumn(e) {
-		let { say: t } = this.host.state, n = Y("Column", e, e[0]), r = () => n.value;
+		let { say: t } = this.host.state, n = X("Column", e, e[0]), r = () => n.value;
 		return i("div", { class: "tools wrap" }, n, a("Factor out", () => this.tell({
 			kind: "factor_out",
 			column: r()
@@ -821,24 +848,25 @@ var V = matchMedia("(prefers-reduced-motion: reduce)"), H = .9, U = 3e3, W = cla
 			this.editing,
 			this.editing < 0 ? null : this.host.chosen()
 		]);
-		t !== this.filled && (this.filled = t, o(this.host.byId("statements"), ...e.statements.map((e, t) => {
-			let n = [i("label", {}, i("input", {
+		t !== this.filled && (this.filled = t, o(this.host.byId("statements"), ...e.statements.map((t, n) => {
+			let r = [i("label", {}, i("input", {
 				type: "checkbox",
-				checked: e.on,
-				onchange: () => void this.host.act("switch", { at: t })
-			}), ` ${e.words}`)];
-			e.kind !== "move" && n.push(a("Edit", () => this.edit(t), {
-				"aria-label": `Edit: ${e.words}`,
+				checked: t.on,
+				disabled: e.kept !== void 0,
+				onchange: () => void this.host.act("switch", { at: n })
+			}), ` ${t.words}`)];
+			e.kept === void 0 && t.kind !== "move" && r.push(a("Edit", () => this.edit(n), {
+				"aria-label": `Edit: ${t.words}`,
 				class: "quiet",
-				"aria-expanded": String(this.editing === t)
-			})), n.push(a("×", () => {
-				this.editing = -1, this.host.act("forget", { at: t });
+				"aria-expanded": String(this.editing === n)
+			})), e.kept === void 0 && r.push(a("×", () => {
+				this.editing = -1, this.host.act("forget", { at: n });
 			}, {
-				"aria-label": `Forget: ${e.words}`,
+				"aria-label": `Forget: ${t.words}`,
 				class: "quiet"
 			}));
-			let r = [i("div", { class: "stated" }, ...n)];
-			return this.editing === t && r.push(this.editor(e, t)), i("li", { class: e.on ? "" : "off" }, ...r);
+			let o = [i("div", { class: "stated" }, ...r)];
+			return this.editing === n && o.push(this.editor(t, n)), i("li", { class: t.on ? "" : "off" }, ...o);
 		})));
 	}
 	edit(e) {
@@ -857,11 +885,11 @@ var V = matchMedia("(prefers-reduced-motion: reduce)"), H = .9, U = 3e3, W = cla
 			value: e.column,
 			size: 7,
 			maxLength: 80
-		}), u = Y("New column", this.columns(), e.column), d = e.kind === "different" || e.kind === "same" && r.length > 0, f = i("input", {
+		}), l = X("New column", this.columns(), e.column), d = e.kind === "different" || e.kind === "same" && r.length > 0, f = i("input", {
 			type: "checkbox",
 			disabled: !(n.length > 0 && (!d || r.length > 0))
 		});
-		return e.kind === "label" && o.push(s, " in ", c), K.includes(e.kind) && o.push(u), q.includes(e.kind) && o.push(i("label", {}, f, ` rows of the selection (A ${l(n.length, "row")}${d ? `, B ${l(r.length, "row")}` : ""})`)), i("form", {
+		return e.kind === "label" && o.push(s, " in ", c), q.includes(e.kind) && o.push(l), J.includes(e.kind) && o.push(i("label", {}, f, ` rows of the selection (A ${u(n.length, "row")}${d ? `, B ${u(r.length, "row")}` : ""})`)), i("form", {
 			class: "tools wrap",
 			"aria-label": `Edit: ${e.words}`,
 			onsubmit: (i) => {
@@ -870,9 +898,9 @@ var V = matchMedia("(prefers-reduced-motion: reduce)"), H = .9, U = 3e3, W = cla
 				e.kind === "label" && Object.assign(a, {
 					value: s.value,
 					column: c.value
-				}), K.includes(e.kind) && Object.assign(a, { column: u.value }, e.kind === "axis" ? {
+				}), q.includes(e.kind) && Object.assign(a, { column: l.value }, e.kind === "axis" ? {
 					period: 0,
-					...this.period(u.value)
+					...this.period(l.value)
 				} : {}), f.checked && Object.assign(a, { rows: n }, d ? { others: r } : e.kind === "same" ? { others: [] } : {}), this.editing = -1, Object.keys(a).length ? this.host.act("edit", {
 					at: t,
 					changes: a
@@ -881,13 +909,13 @@ var V = matchMedia("(prefers-reduced-motion: reduce)"), H = .9, U = 3e3, W = cla
 		}, ...o, i("button", { type: "submit" }, "Change"), a("Cancel", () => this.edit(t)));
 	}
 };
-function Y(e, t, n) {
+function X(e, t, n) {
 	return i("select", { "aria-label": e }, ...t.map((e) => i("option", {
 		value: e,
 		selected: e === n
 	}, e)));
 }
-function X(e, t, n) {
+function Z(e, t, n) {
 	for (let t of e.querySelectorAll(".axis")) t.remove();
 	["x", "y"].forEach((r, a) => {
 		let o = t[n[a]];
@@ -895,7 +923,7 @@ function X(e, t, n) {
 	});
 }
 // src/main.ts
-var Z = .13, ne = class {
+var ne = .13, re = class {
 	root;
 	source;
 	scatter;
@@ -915,18 +943,40 @@ var Z = .13, ne = class {
 	code = "python";
 	question = 0;
 	watching = !1;
-	telling = new J(this);
+	telling = new Y(this);
 	leave = new AbortController();
 	constructor(e, t) {
-		this.root = e, this.source = t, this.scatter = new W(this.byId("stage"));
+		this.root = e, this.source = t, this.scatter = new G(this.byId("stage"));
 	}
 	byId(e) {
 		return this.root.getElementById(e);
 	}
-	async start() {
-		this.wire(), await this.take(await this.source.get("state"), !1), this.byId("stage").dataset.ready = "yes";
-		let e = this.source.watch(() => void this.watch());
-		this.leave.signal.addEventListener("abort", e), this.state.job.state === "running" && this.follow();
+	async start(e) {
+		this.wire(), e && ([this.axes, this.given] = [[e.x, e.y], e.given]), await this.take(await this.source.get("state"), !1), e && await this.tried(() => this.show(e)), this.byId("stage").dataset.ready = "yes";
+		let t = this.source.watch(() => void this.watch());
+		this.leave.signal.addEventListener("abort", t), this.state.job.state === "running" && this.follow();
+	}
+	view() {
+		let e = this.byId("colour");
+		return {
+			colour: e.value === "" ? null : this.state.columns[Number(e.value)].name,
+			layer: this.byId("layer").value,
+			x: this.axes[0],
+			y: this.axes[1],
+			window: this.scatter.seen(),
+			rows: this.rows(this.selected),
+			others: this.rows(this.other),
+			given: this.given
+		};
+	}
+	async show(e) {
+		let t = this.byId("colour"), n = this.byId("layer"), r = this.state.columns.findIndex((t) => t.name === e.colour);
+		t.value = r < 0 ? "" : String(r), n.value = this.state.can[e.layer] ? e.layer : "", this.other = new Set(e.others), e.rows.length + e.others.length ? this.select(e.rows, "replace") : await this.recolour(), await this.relayer(), e.window && this.scatter.see(e.window);
+	}
+	async keep() {
+		this.say("Writing one file of this view …");
+		let e = await this.source.postForBytes("page", { view: this.view() });
+		s(e, "text/html", `${this.state.title.replace(/[^\p{L}\p{N} _-]+/gu, "_").trim() || "map"}.html`), this.say(`One file of this view, ${(e.byteLength / 1e6).toFixed(1)} MB: it works without a server and without a network.`);
 	}
 	end() {
 		this.leave.abort(), this.scatter.end();
@@ -936,7 +986,7 @@ var Z = .13, ne = class {
 	}
 	async take(e, t = !0) {
 		let n = this.state, r = !n || n.maps[n.current]?.number !== e.maps[e.current].number;
-		this.state = e, r && (this.given = this.given0(e)), (r || JSON.stringify(n.moved) !== JSON.stringify(e.moved)) && (this.scatter.show(await this.source.numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), t), this.row = this.here = null, this.scatter.marked >= 0 && this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked)), X(this.byId("stage"), e.axes, this.axes), this.fillControls(), this.fillLists(), await this.recolour(), r ? (this.relayer(), this.remeasure(), this.redescribe(), this.say(e.remarks.join(" "))) : JSON.stringify(n.statements) !== JSON.stringify(e.statements) && this.remeasure();
+		this.state = e, r && (this.given = this.given0(e)), (r || JSON.stringify(n.moved) !== JSON.stringify(e.moved)) && (this.scatter.show(await this.source.numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), t), this.row = this.here = null, this.scatter.marked >= 0 && this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked)), Z(this.byId("stage"), e.axes, this.axes), this.fillControls(), this.fillLists(), await this.recolour(), r ? (this.relayer(), this.remeasure(), this.redescribe(), this.say(e.remarks.join(" "))) : JSON.stringify(n.statements) !== JSON.stringify(e.statements) && this.remeasure();
 	}
 	async act(e, t = {}) {
 		await this.tried(async () => this.take(await this.source.post(e, t)));
@@ -967,7 +1017,7 @@ var Z = .13, ne = class {
 			onchange: () => {
 				this.scatter.tool = e, this.byId("stage").dataset.tool = e;
 			}
-		}), t))), this.byId("zoom-in").onclick = () => this.scatter.zoom(1.5), this.byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5), this.byId("zoom-all").onclick = () => this.scatter.all(), this.byId("undo").onclick = () => void this.act("undo"), this.byId("redo").onclick = () => void this.act("redo"), this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post("save")).written.join(", ")}`)), this.byId("colour").onchange = () => {
+		}), t))), this.byId("zoom-in").onclick = () => this.scatter.zoom(1.5), this.byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5), this.byId("zoom-all").onclick = () => this.scatter.all(), this.byId("undo").onclick = () => void this.act("undo"), this.byId("redo").onclick = () => void this.act("redo"), this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post("save")).written.join(", ")}`)), this.byId("keep").onclick = () => void this.tried(() => this.keep()), this.byId("colour").onchange = () => {
 			this.values = null, this.tried(() => this.recolour());
 		}, this.byId("layer").onchange = () => void this.tried(() => this.relayer()), this.scatter.onhover = (e, t) => this.hover(e, t), this.scatter.onselect = (e, t) => this.select(e, t), this.scatter.dragged = () => this.selected, this.scatter.ondrag = (e) => this.carry(e), this.scatter.onclear = () => this.select([], "replace");
 		let { signal: e } = this.leave;
@@ -995,7 +1045,7 @@ var Z = .13, ne = class {
 					x: this.axes[0],
 					y: this.axes[1]
 				}, r = t < 0 ? Promise.resolve(null) : this.row?.row === t ? Promise.resolve(this.row) : this.source.get(`row?at=${t}`);
-				[this.row, this.here] = await Promise.all([r, this.state.can.decode ? this.source.post("decode", n) : Promise.resolve(null)]), o(this.byId("here"), h(this.state, this.row, this.here, this.style));
+				[this.row, this.here] = await Promise.all([r, this.state.can.decode ? this.source.post("decode", n) : Promise.resolve(null)]), o(this.byId("here"), g(this.state, this.row, this.here, this.style));
 			}
 		} finally {
 			this.asking = !1;
@@ -1004,8 +1054,8 @@ var Z = .13, ne = class {
 	async recolour() {
 		let e = this.byId("colour"), t = Number(e.value), n = this.state.rows;
 		this.column = e.value === "" ? null : this.state.columns[t], this.column && (this.values = await this.source.numbers(`column?at=${t}`));
-		let r = E(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, o = n > 2e4 ? .75 : .92;
-		for (let e = 0; e < n; e++) i.set(r.subarray(3 * e, 3 * e + 3), 4 * e), i[4 * e + 3] = Math.round(255 * (!a || this.selected.has(e) ? o : this.other.has(e) ? .55 : Z));
+		let r = D(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, o = n > 2e4 ? .75 : .92;
+		for (let e = 0; e < n; e++) i.set(r.subarray(3 * e, 3 * e + 3), 4 * e), i[4 * e + 3] = Math.round(255 * (!a || this.selected.has(e) ? o : this.other.has(e) ? .55 : ne));
 		this.scatter.colours(i), this.fillLegend();
 	}
 	fillLegend() {
@@ -1015,7 +1065,7 @@ var Z = .13, ne = class {
 			let n = i("span", { class: "dot" });
 			return n.style.background = te(e), i("span", { class: "swatch" }, n, t);
 		};
-		if (e.kind === "categories") return o(this.byId("legend"), ...(e.levels ?? []).slice(0, 24).map((e, n) => t(C(n), e)));
+		if (e.kind === "categories") return o(this.byId("legend"), ...(e.levels ?? []).slice(0, 24).map((e, n) => t(w(n), e)));
 		let n = e.period ? 0 : e.low ?? 0, r = e.period ?? e.high ?? 1;
 		o(this.byId("legend"), ...[
 			0,
@@ -1023,7 +1073,7 @@ var Z = .13, ne = class {
 			.5,
 			.75,
 			1
-		].map((i) => t(T(e, n + i * (r - n)), s(n + i * (r - n)))));
+		].map((i) => t(E(e, n + i * (r - n)), c(n + i * (r - n)))));
 	}
 	async relayer() {
 		let e = this.byId("layer").value, t = this.scatter.window();
@@ -1051,6 +1101,12 @@ var Z = .13, ne = class {
 		let s = this.byId("layer"), c = s.value;
 		o(s, r("", "none", c === ""), ...["density", "uncertainty"].filter((t) => e.can[t]).map((e) => r(e, e, c === e)));
 		for (let t of ["undo", "redo"]) this.byId(t).disabled = !e.can[t];
+		for (let t of [
+			"undo",
+			"redo",
+			"save",
+			"keep"
+		]) this.byId(t).hidden = e.kept !== void 0;
 		this.fillAxes(), this.fillGiven();
 	}
 	fillAxes() {
@@ -1060,7 +1116,7 @@ var Z = .13, ne = class {
 			onchange: (t) => {
 				let n = Number(t.target.value);
 				this.axes = e ? [this.axes[0], n] : [n, this.axes[1]], this.axes[0] !== this.axes[1] && this.tried(async () => {
-					X(this.byId("stage"), this.state.axes, this.axes), this.scatter.show(await this.source.numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), !0), await this.relayer();
+					Z(this.byId("stage"), this.state.axes, this.axes), this.scatter.show(await this.source.numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), !0), await this.relayer();
 				});
 			}
 		}, ...Array.from({ length: this.state.dims }, (t, n) => i("option", {
@@ -1103,7 +1159,7 @@ var Z = .13, ne = class {
 				value: String(t ?? ((e.low ?? 0) + (e.high ?? 1)) / 2),
 				onchange: (e) => r(Number(e.target.value))
 			});
-			return i("label", { class: "given" }, `Given ${e.name} `, a, e.values ? "" : t === void 0 ? " averaged over" : ` ${s(Number(t))}`);
+			return i("label", { class: "given" }, `Given ${e.name} `, a, e.values ? "" : t === void 0 ? " averaged over" : ` ${c(Number(t))}`);
 		}));
 	}
 	chosenFirst() {
@@ -1136,7 +1192,7 @@ var Z = .13, ne = class {
 			}),
 			a("Copy numbers", () => void navigator.clipboard.writeText(this.rows(this.selected).join(", ")).then(() => this.say("Row numbers copied.")), { disabled: !this.selected.size })
 		];
-		n.can.counterfactual && this.given && this.selected.size && r.push(a("With what is given above", () => void this.tried(() => this.change()))), o(t, i("p", { id: "selected" }, `A: ${l(this.selected.size, "row")}${this.other.size ? `, B: ${l(this.other.size, "row")}` : ""}`), i("div", { class: "tools wrap" }, ...r), e ?? i("p", { class: "note" }, "…")), !e && this.selected.size && this.redescribe();
+		n.can.counterfactual && this.given && this.selected.size && r.push(a("With what is given above", () => void this.tried(() => this.change()))), o(t, i("p", { id: "selected" }, `A: ${u(this.selected.size, "row")}${this.other.size ? `, B: ${u(this.other.size, "row")}` : ""}`), i("div", { class: "tools wrap" }, ...r), e ?? i("p", { class: "note" }, "…")), !e && this.selected.size && this.redescribe();
 	}
 	redescribe() {
 		if (!this.selected.size) return;
@@ -1146,7 +1202,7 @@ var Z = .13, ne = class {
 				rows: this.rows(this.selected),
 				others: t.length ? t : null
 			});
-			e === this.question && this.fillSelection(k(this.state, n, t.length > 0));
+			e === this.question && this.fillSelection(A(this.state, n, t.length > 0));
 		});
 	}
 	async change() {
@@ -1154,14 +1210,10 @@ var Z = .13, ne = class {
 			rows: this.rows(this.selected),
 			given: this.given
 		});
-		this.fillSelection(A(this.state, e));
+		this.fillSelection(j(this.state, e));
 	}
 	async download() {
-		let e = await this.source.postForText("export", { rows: this.rows(this.selected) }), t = i("a", {
-			href: URL.createObjectURL(new Blob([e], { type: "text/csv" })),
-			download: "selection.csv"
-		});
-		t.click(), URL.revokeObjectURL(t.href);
+		s(await this.source.postForText("export", { rows: this.rows(this.selected) }), "text/csv", "selection.csv");
 	}
 	chosen() {
 		return {
@@ -1182,15 +1234,15 @@ var Z = .13, ne = class {
 			y: this.axes[1]
 		};
 		this.tried(async () => {
-			await this.take(await this.source.post("move", t)), this.say(`${l(t.rows.length, "row")} moved. Re-fit holds them there, and the other rows find their places around them.`);
+			await this.take(await this.source.post("move", t)), this.say(`${u(t.rows.length, "row")} moved. Re-fit holds them there, and the other rows find their places around them.`);
 		});
 	}
 	fillLists() {
 		let e = this.state;
-		this.byId("title").textContent = e.title, this.byId("about").textContent = P(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), o(this.byId("history"), ...j(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), h(e, null, null, this.style));
+		this.byId("title").textContent = e.title, this.byId("about").textContent = F(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), o(this.byId("history"), ...M(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), g(e, null, null, this.style));
 	}
 	fillCode() {
-		o(this.byId("code"), ...N(this.state, this.code, (e) => {
+		o(this.byId("code"), ...P(this.state, this.code, (e) => {
 			this.code = e, this.fillCode();
 		}, (e) => void navigator.clipboard.writeText(e).then(() => this.say("Copied."))));
 	}
@@ -1198,10 +1250,11 @@ var Z = .13, ne = class {
 		let { current: e } = this.state;
 		await this.tried(async () => {
 			let [t, n] = await Promise.all([e > 0 ? this.source.get(`measures?map=${e - 1}`) : Promise.resolve(null), this.source.get(`measures?map=${e}`)]);
-			o(this.byId("measures"), M(t, n));
+			o(this.byId("measures"), N(t, n));
 		});
 	}
 	fillRefit(e) {
+		if (this.state.kept) return o(this.byId("refit"));
 		let t = this.byId("refit");
 		if (e.state === "running") {
 			let { stage: n, stages: r, iteration: s } = e.progress, c = i("progress", {
@@ -1250,7 +1303,7 @@ var Z = .13, ne = class {
 			}
 		}
 	}
-}, re = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.stage[data-tool=drag] #stage-overlay{cursor:grab}.legend{color:var(--soft);flex-wrap:wrap;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak{opacity:.6}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements .stated,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}.axis{pointer-events:none;color:var(--ink);text-overflow:ellipsis;white-space:nowrap;background:var(--stage);border-radius:4px;max-width:60%;padding:0 4px;font-size:13px;font-weight:600;position:absolute;overflow:hidden}.axis.x{bottom:6px;right:10px}.axis.y{writing-mode:vertical-rl;max-width:none;max-height:60%;top:10px;left:8px;transform:rotate(180deg)}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage:not([data-tool=move])[data-tool] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", ie = 12e4;
+}, ie = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.stage[data-tool=drag] #stage-overlay{cursor:grab}.legend{color:var(--soft);flex-wrap:wrap;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak{opacity:.6}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements .stated,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}.axis{pointer-events:none;color:var(--ink);text-overflow:ellipsis;white-space:nowrap;background:var(--stage);border-radius:4px;max-width:60%;padding:0 4px;font-size:13px;font-weight:600;position:absolute;overflow:hidden}.axis.x{bottom:6px;right:10px}.axis.y{writing-mode:vertical-rl;max-width:none;max-height:60%;top:10px;left:8px;transform:rotate(180deg)}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage:not([data-tool=move])[data-tool] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", ae = 12e4;
 function Q(t) {
 	let n = /* @__PURE__ */ new Map(), r = Array.from(crypto.getRandomValues(/* @__PURE__ */ new Uint32Array(2)), (e) => e.toString(36)).join("-"), i = 0, a = (e, t) => {
 		let r = e.id === void 0 ? void 0 : n.get(e.id), i = t?.[0];
@@ -1267,7 +1320,7 @@ function Q(t) {
 			return new Promise((r, i) => {
 				let l = setTimeout(() => {
 					n.delete(c), i(new e("The kernel does not answer. It is busy, or was restarted: then run the cell again."));
-				}, ie);
+				}, ae);
 				n.set(c, (e) => {
 					clearTimeout(l), n.delete(c), r(e);
 				}), t.send({
@@ -1290,12 +1343,12 @@ function $(e) {
 	let t = e?.rows;
 	return t ? Array.from({ length: t.byteLength / 4 }, (e, n) => t.getInt32(4 * n, !0)) : [];
 }
-function ae({ model: e, el: n }) {
+function oe({ model: e, el: n }) {
 	let r = document.createElement("div"), i = r.attachShadow({ mode: "open" }), a = new CSSStyleSheet(), o = Q(e);
-	a.replaceSync(re), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"redo\" aria-keyshortcuts=\"Control+Y\">Redo</button>\n<button type=\"button\" id=\"save\">Save</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\"></span>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
+	a.replaceSync(ie), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"redo\" aria-keyshortcuts=\"Control+Y\">Redo</button>\n<button type=\"button\" id=\"save\">Save</button>\n<button type=\"button\" id=\"keep\" title=\"One HTML file of this view, which works offline\">Export</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\"></span>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
 	let s = document.body.dataset.jpThemeLight;
 	s && (r.dataset.theme = s === "true" ? "light" : "dark"), n.append(r);
-	let c = new ne(i, new t(o));
+	let c = new re(i, new t(o));
 	c.onselect = (t) => {
 		let n = new DataView(new Int32Array(t).buffer);
 		e.set("selection", { rows: n }), e.save_changes();
@@ -1310,5 +1363,5 @@ function ae({ model: e, el: n }) {
 		e.off("change:selection", l), c.end(), o.end();
 	};
 }
-var oe = { render: ae };
-export { oe as default, Q as kernel };
+var se = { render: oe };
+export { se as default, Q as kernel };
