@@ -24,8 +24,8 @@ from sidelight import KernelInformationEmbedding, evaluate
 # --------
 #
 # Sixteen substances in 240 samples. There are four kinds of samples, which you do not know (we do, to check the
-# answer at the end). The new machine reads every substance differently, and some samples of the last kind were
-# measured with the new machine only.
+# answer at the end). The new machine reads every substance differently, and the last kind was measured
+# with the new machine only.
 
 rng = np.random.default_rng(5)
 n, substances = 240, [f"substance {i:02d}" for i in range(1, 17)]
