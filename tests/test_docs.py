@@ -238,7 +238,7 @@ RUN = (
 )
 
 
-TAKE_SECONDS = {"missing_values", "anndata", "explain", "explorer"}
+TAKE_SECONDS = {"how_to", "missing_values", "anndata", "explain", "explorer"}
 
 
 @pytest.mark.usefixtures("one_turntable")
