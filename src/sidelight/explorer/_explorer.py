@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +24,8 @@ from ._code import command_of, python_of
 from ._fit import Fitted, can_say, embedding_of, hints_of
 from ._job import Job, idle_worker
 from ._questions import Map
+from ._reliable import Reliable
+from ._rows import exported, found_rows, heads_of, page_of_rows, ranks_of, values_of
 from ._table import Column, Table, labelled, shown_columns
 from .session import MapRecord, Session
 from .statement import Statement
@@ -34,7 +34,6 @@ __all__ = ["Explorer", "Setting", "begin_session"]
 
 Array = NDArray[Any]
 _OWNER = "explore"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 Saver = Callable[[Any, Path], None]
 
 
@@ -88,6 +87,7 @@ class Explorer:
         self._lock = threading.RLock()
         self.job: Job | None = None
         self._shown: tuple[tuple[Statement, ...], tuple[Column, ...]] | None = None
+        self._reliable: dict[int, Reliable] = {}
         self._worker: subprocess.Popen[str] | None = None
         self.version = 0
 
@@ -123,7 +123,7 @@ class Explorer:
                 "dates": sorted(units.dates),
                 "image": self.table.image_shape,
                 "range": self.table.value_range,
-                "columns": self._column_heads(),
+                "columns": heads_of(self._colours(), set(self.columns), self.setting.periods),
                 "statements": [self._stated(one) for one in session.statements],
                 "maps": [{"number": one.number, "words": _map_words(one)} for one in session.maps],
                 "current": session.current,
@@ -134,6 +134,7 @@ class Explorer:
                     "decode": offers.has_inverse,
                     "counterfactual": offers.has_counterfactual and bool(shown.given_names),
                     "density": offers.has_latent_density, "uncertainty": offers.has_variance, "undo": bool(self._undo),
+                    "reliability": self.table.n >= Reliable.FEWEST,
                 },
                 "model": name_of(shown.model),
                 "remarks": list(shown.fitted.remarks),
@@ -154,30 +155,55 @@ class Explorer:
         labels = tuple(one for one in self.session.statements if one.kind == "label" and one.on)
         if self._shown is None or self._shown[0] != labels:  # reading the columns of many rows takes its time
             self._shown = labels, (*shown_columns(self.columns, self.table.n), *self.table.colours)
-        return self._shown[1]
+        judged = self._reliable.get(self.session.maps[self.session.current].number)
+        own = () if judged is None or judged.values is None else (Numbers(self._reliable_name, judged.values),)
+        return (*self._shown[1], *own)
 
-    def _column_heads(self) -> list[dict[str, Any]]:
-        out, known = [], set(self.columns)
-        for column in self._colours():
-            one: dict[str, Any] = {"name": column.name, "feature": column.name not in known}
-            if isinstance(column, Numbers):
-                low, high = column.limits
-                period = self.setting.periods.get(column.name)
-                out.append(one | {"kind": "numbers", "low": low, "high": high, "period": period})
-            else:
-                out.append(one | {"kind": "categories", "levels": list(column.levels)})
-        return out
+    @property
+    def _reliable_name(self) -> str:
+        """What the column of reliability is called beside the user's own columns."""
+        taken = {*self.columns, *self.table.features}
+        return next(name for name in ("reliability", "reliability of the map", "∗reliability") if name not in taken)
 
-    def column(self, at: int) -> Array:
-        """Values of a column (n,) as float32: numbers, or codes of categories (-1: missing)."""
+    def _column(self, at: int) -> Column:
         found = self._colours()
         if not 0 <= at < len(found):
             raise ValueError(error_message(_OWNER, "column", at, "is not there", "Count columns from 0"))
-        column = found[at]
-        return np.asarray(column.values if isinstance(column, Numbers) else column.codes, dtype="<f4")
+        return found[at]
 
-    def points(self, at: int | None, axes: tuple[int, int]) -> Array:
-        """Places (n, 2) of the rows of a map on the page, as float32."""
+    def column(self, at: int) -> Array:
+        """Values of a column (n,) as float32: numbers, or codes of categories (-1: missing)."""
+        return values_of(self._column(at))
+
+    def ranks(self, at: int | None) -> Array:
+        """Ranks of the rows (n,) by a column, or by their names (None), as float32; NaN where missing."""
+        return ranks_of(self.table.row_names if at is None else self._column(at))
+
+    def page(self, rows: Array) -> dict[str, Any]:
+        """Some rows of the table: number, name and a cell for each column of ``state``."""
+        return {"rows": page_of_rows(self.table, self._colours(), rows)}
+
+    def search(self, text: str) -> Array:
+        """Rows that have a text in their name or in a category, or this number."""
+        return found_rows(text, self.table, (*self._colours(), *self.table.texts))
+
+    def reliable(self, *, start: bool = False) -> dict[str, Any]:
+        """How far the reliability of the rows of this map is computed; ``start`` begins with it."""
+        with self._lock:
+            number = self.session.maps[self.session.current].number
+            if start and (number not in self._reliable or self._reliable[number].state == "failed"):
+                self._reliable[number] = Reliable(self.map())
+            found = self._reliable.get(number)
+        return {"column": self._reliable_name} | ({"state": "none"} if found is None else found.told())
+
+    def layer(self, kind: str, extent: Sequence[float], axes: tuple[int, ...], chosen: Any) -> dict[str, Any]:
+        """A grid over a window of the map: what the model says there, or the reliability of the rows around."""
+        judged = self._reliable.get(self.session.maps[self.session.current].number)
+        values = None if judged is None else judged.values
+        return self.map().layer(kind, extent, axes, chosen, values)
+
+    def points(self, at: int | None, axes: tuple[int, ...]) -> Array:
+        """Places (n, 2), or (n, 3), of the rows of a map on the page, as float32."""
         return np.ascontiguousarray(self.map(at).places[:, list(axes)], dtype="<f4")
 
     def measures(self, at: int) -> dict[str, Any]:
@@ -200,12 +226,13 @@ class Explorer:
             raise ValueError(error_message(_OWNER, "rows", str(rows)[:40], rule, "Select rows of the map"))
         return np.asarray(found, dtype=np.int64)
 
-    def checked_axes(self, x: int, y: int) -> tuple[int, int]:
-        """Two axes of the map that a page sent."""
+    def checked_axes(self, *axes: int) -> tuple[int, ...]:
+        """Two or three axes of the map that a page sent."""
         dims = self.map().places.shape[1]
-        if x == y or not min(x, y) >= 0 or max(x, y) >= dims:
-            raise ValueError(error_message(_OWNER, "axes", (x, y), f"are not two of {dims} axes", "Choose others"))
-        return x, y
+        if len(set(axes)) < len(axes) or min(axes) < 0 or max(axes) >= dims:
+            rule = f"are not {len(axes)} of {dims} axes"
+            raise ValueError(error_message(_OWNER, "axes", axes, rule, "Choose others"))
+        return axes
 
     # ---- what is said
 
@@ -325,19 +352,14 @@ class Explorer:
             self.session.save(session)
         return [str(model), str(session)]
 
-    def export(self, rows: Array) -> str:
-        """Rows as CSV: number, name, places, columns and features; no cell is a formula."""
+    def export(self, rows: Array, kind: str = "csv") -> str | bytes:
+        """Rows as a file: number, name, places, columns and features."""
         shown, data = self.map(), self.table.in_units(self.table.take(rows))
         names = {"name": [self.table.row_names[row] for row in rows]} if self.table.row_names else {}
         places = {f"z{k + 1}": shown.fitted.embedding[rows, k].tolist() for k in range(shown.fitted.embedding.shape[1])}
         known = {name: values[rows].tolist() for name, values in self.columns.items()}
         numbers = {name: data.numbers[:, k].tolist() for k, name in enumerate(data.names)}
-        table: dict[str, list[Any]] = {"row": rows.tolist(), **names, **places, **known, **numbers}
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([_harmless(name) for name in table])
-        writer.writerows([_harmless(value) for value in line] for line in zip(*table.values(), strict=True))
-        return out.getvalue()
+        return exported(kind, {"row": rows.tolist(), **names, **places, **known, **numbers})
 
     def _stated(self, one: Statement) -> dict[str, Any]:
         return {"kind": one.kind, "words": one.words(), "on": one.on, "column": one.column, "count": len(one.rows)}
@@ -350,9 +372,3 @@ def _save(model: Any, path: Path) -> None:
 def _map_words(made: MapRecord) -> str:
     said = [one.words() for one in made.statements]
     return "; ".join(said) if said else "nothing said"
-
-
-def _harmless(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula."""
-    text = isinstance(value, str) and value.startswith(_FORMULA)
-    return f"'{value}" if text else "" if value is None else value
