@@ -9,6 +9,7 @@ export interface Column {
   low?: number | null;
   high?: number | null;
   period?: number | null;
+  date?: boolean; // numbers are days since 1970
   levels?: string[];
 }
 
@@ -61,7 +62,7 @@ export interface Summary {
   there_mean?: number[];
 }
 
-export interface Layer { size: number; extent: number[]; low: number; high: number; values: number[] }
+export interface Layer { size: number; extent: number[]; low: number; high: number; values: number[]; weights?: number[] }
 
 export interface Measures {
   trustworthiness: number;
