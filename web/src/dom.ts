@@ -3,8 +3,6 @@
 type Child = Node | string;
 type Properties = Record<string, unknown>;
 
-export function byId<T extends HTMLElement = HTMLElement>(id: string): T { return document.getElementById(id) as T; }
-
 export function make<K extends keyof HTMLElementTagNameMap>(tag: K, properties: Properties = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {

@@ -1,18 +1,18 @@
-// The page: what the server says on one side, what the user does on the other.
+// The page: what its source says on one side, what the user does on the other. It lives in a document of its own or in a
+// shadow root, so that two of them can be in one notebook.
 
-import "./style.css";
-import { get, numbers, post, postForText, Refusal } from "./api";
+import { Refusal, type Source } from "./api";
 import { card } from "./card";
 import * as colours from "./colours";
-import { button, byId, count, fill, make, written } from "./dom";
+import { button, count, fill, make, written } from "./dom";
 import * as panels from "./panels";
 import { Scatter, type Mode, type Tool } from "./scatter";
 import type { Column, Counterfactual, Decoded, Given, Job, Layer, Measures, Row, State, Summary } from "./types";
 
 const DIM = 0.13;
 
-class Page {
-  scatter = new Scatter(byId("stage"));
+export class Page {
+  scatter: Scatter;
   state!: State;
   axes: [number, number] = [0, 1];
   given: Given | null = null;
@@ -27,15 +27,28 @@ class Page {
   private asked: { place: [number, number]; row: number } | null = null;
   private code: "python" | "command" = "python";
   private question = 0;
+  private watching = false;
+  private leave = new AbortController(); // ends what listens outside of the root
+
+  // `root` holds the markup of index.html: a document, or a shadow root.
+  constructor(readonly root: Document | ShadowRoot, readonly source: Source) { this.scatter = new Scatter(this.byId("stage")); }
+
+  byId<T extends HTMLElement = HTMLElement>(id: string): T { return this.root.getElementById(id) as T; }
 
   async start(): Promise<void> {
     this.wire();
-    await this.take(await get<State>("state"), false);
-    document.documentElement.dataset.ready = "yes";
-    setInterval(() => void this.watch(), 2000);
-    document.addEventListener("visibilitychange", () => void this.watch());
+    await this.take(await this.source.get<State>("state"), false);
+    this.byId("stage").dataset.ready = "yes";
+    const unwatch = this.source.watch(() => void this.watch());
+    this.leave.signal.addEventListener("abort", unwatch);
     if (this.state.job.state === "running") void this.follow();
   }
+
+  // The page is taken away: nothing asks or listens any more.
+  end(): void { this.leave.abort(); this.scatter.end(); }
+
+  // Where the variables of the style sheet are.
+  get style(): CSSStyleDeclaration { return getComputedStyle(this.byId("stage")); }
 
   // A new state: points are fetched where the map is another one.
   async take(state: State, moving = true): Promise<void> {
@@ -44,7 +57,7 @@ class Page {
     this.state = state;
     if (another) {
       this.given = this.chosen(state);
-      this.scatter.show(await numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), moving);
+      this.scatter.show(await this.source.numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), moving);
       this.row = this.here = null;
       if (this.scatter.marked >= 0) this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked);
     }
@@ -55,7 +68,7 @@ class Page {
     else if (JSON.stringify(before.statements) !== JSON.stringify(state.statements)) void this.remeasure();
   }
 
-  private async act(path: string, said: unknown = {}): Promise<void> { await this.tried(async () => this.take(await post<State>(path, said))); }
+  private async act(path: string, said: unknown = {}): Promise<void> { await this.tried(async () => this.take(await this.source.post<State>(path, said))); }
 
   async tried(work: () => Promise<void>): Promise<void> {
     try { await work(); } catch (error) {
@@ -65,7 +78,7 @@ class Page {
   }
 
   say(text: string, warn = false): void {
-    const notice = byId("notice");
+    const notice = this.byId("notice");
     notice.textContent = text;
     notice.hidden = !text;
     notice.classList.toggle("warn", warn);
@@ -75,24 +88,25 @@ class Page {
 
   private wire(): void {
     const tools: [Tool, string][] = [["move", "Move"], ["lasso", "Lasso"], ["box", "Box"]];
-    fill(byId("tools"), ...tools.map(([tool, text]) => make("label", { class: "tool" },
-      make("input", { type: "radio", name: "tool", value: tool, checked: tool === "move", onchange: () => { this.scatter.tool = tool; byId("stage").dataset.tool = tool; } }), text)));
-    byId("zoom-in").onclick = () => this.scatter.zoom(1.5);
-    byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5);
-    byId("zoom-all").onclick = () => this.scatter.all();
-    byId("undo").onclick = () => void this.act("undo");
-    byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await post<{ written: string[] }>("save")).written.join(", ")}`));
-    byId<HTMLSelectElement>("colour").onchange = () => { this.values = null; void this.tried(() => this.recolour()); };
-    byId<HTMLSelectElement>("layer").onchange = () => void this.tried(() => this.relayer());
+    fill(this.byId("tools"), ...tools.map(([tool, text]) => make("label", { class: "tool" },
+      make("input", { type: "radio", name: "tool", value: tool, checked: tool === "move", onchange: () => { this.scatter.tool = tool; this.byId("stage").dataset.tool = tool; } }), text)));
+    this.byId("zoom-in").onclick = () => this.scatter.zoom(1.5);
+    this.byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5);
+    this.byId("zoom-all").onclick = () => this.scatter.all();
+    this.byId("undo").onclick = () => void this.act("undo");
+    this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post<{ written: string[] }>("save")).written.join(", ")}`));
+    this.byId<HTMLSelectElement>("colour").onchange = () => { this.values = null; void this.tried(() => this.recolour()); };
+    this.byId<HTMLSelectElement>("layer").onchange = () => void this.tried(() => this.relayer());
     this.scatter.onhover = (place, row) => this.hover(place, row);
     this.scatter.onselect = (rows, mode) => this.select(rows, mode);
     this.scatter.onclear = () => this.select([], "replace");
-    addEventListener("keydown", (event) => {
-      const typing = event.target instanceof HTMLInputElement && event.target.type === "text";
+    const { signal } = this.leave;
+    this.root.addEventListener("keydown", (found) => {
+      const event = found as KeyboardEvent, typing = event.target instanceof HTMLInputElement && event.target.type === "text";
       if (event.key === "z" && (event.ctrlKey || event.metaKey) && !typing) { event.preventDefault(); void this.act("undo"); }
-    });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => void this.tried(() => this.relayer()));
-    (byId("stage") as HTMLElement & { page?: Page }).page = this;
+    }, { signal });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => void this.tried(() => this.relayer()), { signal });
+    (this.byId("stage") as HTMLElement & { page?: Page }).page = this;
   }
 
   private hover(place: [number, number], row: number): void {
@@ -110,17 +124,17 @@ class Page {
         const { place, row } = this.asked;
         this.asked = null;
         const body = { place, row: row < 0 ? null : row, given: this.given, x: this.axes[0], y: this.axes[1] };
-        const own = row < 0 ? Promise.resolve(null) : this.row?.row === row ? Promise.resolve(this.row) : get<Row>(`row?at=${row}`);
-        [this.row, this.here] = await Promise.all([own, this.state.can.decode ? post<Decoded>("decode", body) : Promise.resolve(null)]);
-        fill(byId("here"), card(this.state, this.row, this.here));
+        const own = row < 0 ? Promise.resolve(null) : this.row?.row === row ? Promise.resolve(this.row) : this.source.get<Row>(`row?at=${row}`);
+        [this.row, this.here] = await Promise.all([own, this.state.can.decode ? this.source.post<Decoded>("decode", body) : Promise.resolve(null)]);
+        fill(this.byId("here"), card(this.state, this.row, this.here, this.style));
       }
     } finally { this.asking = false; }
   }
 
   private async recolour(): Promise<void> {
-    const select = byId<HTMLSelectElement>("colour"), at = Number(select.value), n = this.state.rows;
+    const select = this.byId<HTMLSelectElement>("colour"), at = Number(select.value), n = this.state.rows;
     this.column = select.value === "" ? null : this.state.columns[at];
-    if (this.column) this.values = await numbers(`column?at=${at}`);
+    if (this.column) this.values = await this.source.numbers(`column?at=${at}`);
     const rgb = colours.ofRows(this.column, this.values, n), rgba = new Uint8Array(4 * n), picked = this.selected.size + this.other.size > 0;
     const solid = n > 20000 ? 0.75 : 0.92;
     for (let i = 0; i < n; i++) {
@@ -133,22 +147,22 @@ class Page {
 
   private fillLegend(): void {
     const column = this.column;
-    if (!column) return fill(byId("legend"));
+    if (!column) return fill(this.byId("legend"));
     const swatch = (colour: colours.Rgb, text: string): HTMLElement => {
       const dot = make("span", { class: "dot" });
       dot.style.background = colours.css(colour);
       return make("span", { class: "swatch" }, dot, text);
     };
-    if (column.kind === "categories") return fill(byId("legend"), ...(column.levels ?? []).slice(0, 24).map((level, k) => swatch(colours.ofLevel(k), level)));
+    if (column.kind === "categories") return fill(this.byId("legend"), ...(column.levels ?? []).slice(0, 24).map((level, k) => swatch(colours.ofLevel(k), level)));
     const low = column.period ? 0 : column.low ?? 0, high = column.period ?? column.high ?? 1;
-    fill(byId("legend"), ...[0, 0.25, 0.5, 0.75, 1].map((share) => swatch(colours.ofNumber(column, low + share * (high - low)), written(low + share * (high - low)))));
+    fill(this.byId("legend"), ...[0, 0.25, 0.5, 0.75, 1].map((share) => swatch(colours.ofNumber(column, low + share * (high - low)), written(low + share * (high - low)))));
   }
 
   private async relayer(): Promise<void> {
-    const kind = byId<HTMLSelectElement>("layer").value, extent = this.scatter.window();
+    const kind = this.byId<HTMLSelectElement>("layer").value, extent = this.scatter.window();
     if (!kind) return this.scatter.setLayer(null, "");
     const said = { kind, extent, given: this.given, x: this.axes[0], y: this.axes[1] };
-    this.scatter.setLayer(await post<Layer>("layer", said), getComputedStyle(document.body).getPropertyValue(kind === "density" ? "--density" : "--doubt"));
+    this.scatter.setLayer(await this.source.post<Layer>("layer", said), this.style.getPropertyValue(kind === "density" ? "--density" : "--doubt"));
   }
 
   // ---- given
@@ -160,13 +174,13 @@ class Page {
   }
 
   private fillControls(): void {
-    const state = this.state, colour = byId<HTMLSelectElement>("colour"), kept = colour.options[colour.selectedIndex]?.text;
+    const state = this.state, colour = this.byId<HTMLSelectElement>("colour"), kept = colour.options[colour.selectedIndex]?.text;
     const option = (value: string, text: string, chosen: boolean) => make("option", { value, selected: chosen }, text);
     const first = kept === undefined && state.columns.length && !state.columns[0].feature ? state.columns[0].name : kept;
     fill(colour, option("", "none", false), ...state.columns.map((one, at) => option(String(at), one.name, one.name === first)));
-    const layer = byId<HTMLSelectElement>("layer"), now = layer.value;
+    const layer = this.byId<HTMLSelectElement>("layer"), now = layer.value;
     fill(layer, option("", "none", now === ""), ...["density", "uncertainty"].filter((kind) => state.can[kind]).map((kind) => option(kind, kind, now === kind)));
-    byId<HTMLButtonElement>("undo").disabled = !state.can.undo;
+    this.byId<HTMLButtonElement>("undo").disabled = !state.can.undo;
     this.fillAxes();
     this.fillGiven();
   }
@@ -176,13 +190,13 @@ class Page {
     const choice = (which: 0 | 1) => make("select", { "aria-label": which ? "Vertical axis" : "Horizontal axis", onchange: (event: Event) => {
       const axis = Number((event.target as HTMLSelectElement).value);
       this.axes = which ? [this.axes[0], axis] : [axis, this.axes[1]];
-      if (this.axes[0] !== this.axes[1]) void this.tried(async () => { this.scatter.show(await numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), true); await this.relayer(); });
+      if (this.axes[0] !== this.axes[1]) void this.tried(async () => { this.scatter.show(await this.source.numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), true); await this.relayer(); });
     } }, ...Array.from({ length: this.state.dims }, (_, k) => make("option", { value: String(k), selected: this.axes[which] === k }, `z${k + 1}`)));
-    fill(byId("axes"), "Axes ", choice(0), choice(1));
+    fill(this.byId("axes"), "Axes ", choice(0), choice(1));
   }
 
   private fillGiven(): void {
-    const state = this.state, box = byId("controls");
+    const state = this.state, box = this.byId("controls");
     if (!state.controls.length) return fill(box);
     const again = () => { void this.tried(async () => { if (this.place) this.hover(this.place, this.scatter.marked); await this.relayer(); }); };
     const parts = state.controls.map((one) => {
@@ -216,7 +230,7 @@ class Page {
   rows(of: Set<number>): number[] { return [...of].sort((a, b) => a - b); }
 
   private fillSelection(summary: HTMLElement | null = null): void {
-    const box = byId("selection"), state = this.state;
+    const box = this.byId("selection"), state = this.state;
     this.fillSay();
     if (!this.selected.size && !this.other.size) return fill(box, make("p", { class: "note" }, "Draw around rows with Lasso or Box (Shift adds, Alt removes), or mark a row with the keyboard and press Space."));
     const copy = () => void navigator.clipboard.writeText(this.rows(this.selected).join(", ")).then(() => this.say("Row numbers copied."));
@@ -234,18 +248,18 @@ class Page {
     if (!this.selected.size) return;
     const asked = ++this.question, others = this.rows(this.other);
     void this.tried(async () => {
-      const found = await post<Summary>("summary", { rows: this.rows(this.selected), others: others.length ? others : null });
+      const found = await this.source.post<Summary>("summary", { rows: this.rows(this.selected), others: others.length ? others : null });
       if (asked === this.question) this.fillSelection(panels.summaryOf(this.state, found, others.length > 0));
     });
   }
 
   private async change(): Promise<void> {
-    const found = await post<Counterfactual>("counterfactual", { rows: this.rows(this.selected), given: this.given });
+    const found = await this.source.post<Counterfactual>("counterfactual", { rows: this.rows(this.selected), given: this.given });
     this.fillSelection(panels.changed(this.state, found));
   }
 
   private async download(): Promise<void> {
-    const text = await postForText("export", { rows: this.rows(this.selected) });
+    const text = await this.source.postForText("export", { rows: this.rows(this.selected) });
     const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: "selection.csv" });
     link.click();
     URL.revokeObjectURL(link.href);
@@ -271,7 +285,7 @@ class Page {
     const byColumn = make("div", { class: "tools wrap" }, select,
       button("Factor out", () => this.tell({ kind: "factor_out", column: select.value }), { disabled: !state.say.factor_out || !known.length }),
       button("Bring out", () => this.tell({ kind: "bring_out", column: select.value }), { disabled: !state.say.bring_out || !known.length }));
-    fill(byId("say"), make("div", { class: "tools wrap" }, ...rowTools), label, ...(known.length ? [byColumn] : []));
+    fill(this.byId("say"), make("div", { class: "tools wrap" }, ...rowTools), label, ...(known.length ? [byColumn] : []));
   }
 
   private factorSelection(rows: number[]): void {
@@ -285,42 +299,42 @@ class Page {
 
   private fillLists(): void {
     const state = this.state;
-    byId("title").textContent = state.title;
-    byId("about").textContent = panels.aboutOf(state);
-    document.title = `${state.title}: Sidelight explorer`;
-    fill(byId("statements"), ...panels.statementsOf(state, (at) => void this.act("switch", { at }), (at) => void this.act("forget", { at })));
-    fill(byId("history"), ...panels.mapsOf(state, (at) => void this.act("visit", { at })));
+    this.byId("title").textContent = state.title;
+    this.byId("about").textContent = panels.aboutOf(state);
+    if (this.root === document) document.title = `${state.title}: Sidelight explorer`;
+    fill(this.byId("statements"), ...panels.statementsOf(state, (at) => void this.act("switch", { at }), (at) => void this.act("forget", { at })));
+    fill(this.byId("history"), ...panels.mapsOf(state, (at) => void this.act("visit", { at })));
     this.fillCode();
     this.fillRefit(state.job);
     this.fillSay();
-    if (!byId("selection").childElementCount) this.fillSelection();
-    if (!byId("here").childElementCount) fill(byId("here"), card(state, null, null));
+    if (!this.byId("selection").childElementCount) this.fillSelection();
+    if (!this.byId("here").childElementCount) fill(this.byId("here"), card(state, null, null, this.style));
   }
 
   private fillCode(): void {
     const copy = (text: string) => void navigator.clipboard.writeText(text).then(() => this.say("Copied."));
-    fill(byId("code"), ...panels.codeOf(this.state, this.code, (which) => { this.code = which; this.fillCode(); }, copy));
+    fill(this.byId("code"), ...panels.codeOf(this.state, this.code, (which) => { this.code = which; this.fillCode(); }, copy));
   }
 
   private async remeasure(): Promise<void> {
     const { current } = this.state;
     await this.tried(async () => {
-      const [before, now] = await Promise.all([current > 0 ? get<Measures>(`measures?map=${current - 1}`) : Promise.resolve(null), get<Measures>(`measures?map=${current}`)]);
-      fill(byId("measures"), panels.measuresOf(before, now));
+      const [before, now] = await Promise.all([current > 0 ? this.source.get<Measures>(`measures?map=${current - 1}`) : Promise.resolve(null), this.source.get<Measures>(`measures?map=${current}`)]);
+      fill(this.byId("measures"), panels.measuresOf(before, now));
     });
   }
 
   // ---- fits
 
   private fillRefit(job: Job): void {
-    const box = byId("refit"), running = job.state === "running";
+    const box = this.byId("refit"), running = job.state === "running";
     if (running) {
       const { stage, stages, iteration } = job.progress, bar = make("progress", { max: stages ?? 1, "aria-label": "Progress of the fit" });
       if (stage) bar.value = stage - 1 + Math.min(0.9, (iteration ?? 0) / 100);
       const words = stage ? `stage ${stage} of ${stages}, iteration ${iteration}` : "starting";
       return fill(box, bar, make("p", { class: "note" }, `${job.seconds.toFixed(0)} s, ${words}`), button("Stop", () => void this.act("stop"), { id: "stop" }));
     }
-    const parts: HTMLElement[] = [button("Re-fit", () => void this.tried(async () => { await this.take(await post<State>("refit")); await this.follow(); }), { class: "main", id: "start", disabled: this.state.fresh })];
+    const parts: HTMLElement[] = [button("Re-fit", () => void this.tried(async () => { await this.take(await this.source.post<State>("refit")); await this.follow(); }), { class: "main", id: "start", disabled: this.state.fresh })];
     if (this.state.fresh) parts.push(make("p", { class: "note" }, "The map is of the statements that are on."));
     if (job.state === "failed" || job.state === "stopped") parts.push(make("p", { class: "note warn", id: "job-message" }, job.message));
     fill(box, ...parts);
@@ -328,24 +342,24 @@ class Page {
 
   private async follow(): Promise<void> {
     for (;;) {
-      const job = await get<Job>("job");
+      const job = await this.source.get<Job>("job");
+      if (this.leave.signal.aborted) return;
       if (job.state === "running") { this.fillRefit(job); await new Promise((resolve) => setTimeout(resolve, 250)); continue; }
-      const focused = document.activeElement === document.body || byId("refit").contains(document.activeElement);
-      await this.take(await get<State>("state"));
-      if (focused) byId("start").focus();
+      const at = this.root.activeElement, focused = at === document.body || this.byId("refit").contains(at);
+      await this.take(await this.source.get<State>("state"));
+      if (focused) this.byId("start").focus();
       return;
     }
   }
 
-  // Another tab may have said something.
+  // Another tab, or Python, may have said something. One look at a time: a busy kernel answers late.
   private async watch(): Promise<void> {
-    if (document.hidden || this.state.job.state === "running") return;
-    await this.tried(async () => {
-      const job = await get<Job>("job");
-      if (job.version !== this.state.version) await this.take(await get<State>("state"));
+    if (document.hidden || this.watching || this.state.job.state === "running") return;
+    this.watching = true;
+    try { await this.tried(async () => {
+      const job = await this.source.get<Job>("job");
+      if (job.version !== this.state.version) await this.take(await this.source.get<State>("state"));
       else if (job.state === "running") { this.state.job = job; await this.follow(); }
-    });
+    }); } finally { this.watching = false; }
   }
 }
-
-void new Page().start();

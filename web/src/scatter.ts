@@ -29,6 +29,7 @@ export class Scatter {
   private moved = false;
   private cells: { index: Int32Array; start: Int32Array; side: number; left: number; bottom: number; w: number; h: number } | null = null;
   private pointers = new Map<number, Place>();
+  private observer = new ResizeObserver(() => this.resize());
 
   constructor(private stage: HTMLElement) {
     const [under, points, over] = [...stage.querySelectorAll("canvas")];
@@ -37,9 +38,11 @@ export class Scatter {
     this.over = over.getContext("2d")!;
     stage.dataset.drawing = this.painter.kind;
     this.wire(over);
-    new ResizeObserver(() => this.resize()).observe(stage);
+    this.observer.observe(stage);
     this.resize();
   }
+
+  end(): void { this.observer.disconnect(); }
 
   // New places of the rows; with old ones of as many rows, they move there.
   show(points: Float32Array, moving: boolean): void {

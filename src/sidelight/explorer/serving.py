@@ -14,7 +14,7 @@ from typing import Any
 from sidelight.base.messages import require_extra
 
 from ._explorer import Explorer, Setting, begin_session
-from ._server import asgi_app
+from ._http import asgi_app
 from ._table import table_of
 from .replaying import spoken
 from .session import Session

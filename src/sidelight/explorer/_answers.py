@@ -1,39 +1,25 @@
-"""The explorer over HTTP on this machine only: token, Host, Origin, sizes, and plain answers."""
+"""What a page asks and what it gets, whoever carries the messages: the server or a notebook's kernel."""
 
 from __future__ import annotations
 
-import hmac
 import json
 import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qs
 
 import numpy as np
 
-from sidelight.base.messages import printable, require_extra
+from sidelight.base.messages import printable
 
 from ._explorer import Explorer
 from ._rows import EXPORTS
 from .statement import Statement
 
-__all__ = ["LARGEST", "asgi_app"]
+__all__ = ["Answer", "Message", "RefusedError", "plain", "refused", "respond"]
 
-LARGEST = 16_000_000
-"""Bytes of the largest request."""
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-_HEADERS = {
-    "Content-Security-Policy": _POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-}
 _TYPES = {"html": "text/html; charset=utf-8", "js": "text/javascript", "css": "text/css"}
 _STATIC = {"": "index.html", "app.js": "app.js", "app.css": "app.css"}
 
@@ -51,77 +37,32 @@ class RefusedError(Exception):
         self.status = status
 
 
-def asgi_app(explorer: Explorer, token: str, hosts: frozenset[str]) -> Any:
-    """The application: ``hosts`` are the values of Host that are answered (``127.0.0.1:PORT``, ``localhost:PORT``)."""
-    require_extra("starlette", "explore", "explore")
-    from starlette.concurrency import run_in_threadpool
-    from starlette.requests import Request
-    from starlette.responses import Response
+@dataclass(frozen=True)
+class Answer:
+    """Status as in HTTP, content and its media type."""
 
-    async def application(scope: Any, receive: Callable[[], Awaitable[Any]], send: Any) -> None:
-        if scope["type"] == "lifespan":  # uvicorn is told to do without
-            return
-        if scope["type"] != "http":
-            await send({"type": "websocket.close"})
-            return
-        request = Request(scope, receive)
-        try:
-            name = _checked(request, token, hosts)
-            said = await _body(request) if request.method == "POST" else {}
-            query = {key: values[-1] for key, values in parse_qs(request.url.query).items()}
-            content, kind = await run_in_threadpool(answer, explorer, request.method, name, query, said)
-            response = Response(content, media_type=kind, headers=_HEADERS)
-        except RefusedError as refusal:
-            response = _error(Response, refusal.status, str(refusal))
-        except (ValueError, TypeError, LookupError, ArithmeticError, ImportError) as error:
-            response = _error(Response, 400, str(error))
-        except Exception as error:  # the page should say it, and the server go on
-            response = _error(Response, 500, f"unexpected {type(error).__name__}: {error}")
-        await response(scope, receive, send)
-
-    return application
+    status: int
+    content: bytes
+    kind: str
 
 
-def _error(response: Any, status: int, reason: str) -> Any:
-    text = json.dumps({"error": printable(reason)})
-    return response(text, status_code=status, media_type="application/json", headers=_HEADERS)
-
-
-def _checked(request: Any, token: str, hosts: frozenset[str]) -> str:
-    """The path behind the token, of a request that comes from the page itself."""
-    if request.headers.get("host", "") not in hosts:
-        raise RefusedError(421, "this address is not served here")
-    origin = request.headers.get("origin")
-    if origin is not None and origin not in {f"http://{host}" for host in hosts}:
-        raise RefusedError(403, "other pages get no answer")
-    first, _, name = request.url.path.removeprefix("/").partition("/")
-    if not hmac.compare_digest(first.encode(), token.encode()):
-        raise RefusedError(404, "there is nothing here")
-    if request.method not in ("GET", "POST"):
-        raise RefusedError(405, "GET and POST are answered")
-    return str(name)
-
-
-async def _body(request: Any) -> Message:
-    """The JSON object of a POST, read no further than allowed."""
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise RefusedError(415, "send application/json")
-    length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length) > LARGEST:
-        raise RefusedError(413, f"at most {LARGEST:,} bytes are read")
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > LARGEST:
-            raise RefusedError(413, f"at most {LARGEST:,} bytes are read")
-        parts.append(part)
+def respond(explorer: Explorer, method: str, name: str, query: str, said: Message) -> Answer:
+    """The answer to a request; a refusal is an answer too, with a sentence."""
     try:
-        found = json.loads(b"".join(parts))
-    except (ValueError, RecursionError):
-        raise RefusedError(400, "this is no JSON") from None
-    if not isinstance(found, dict):
-        raise RefusedError(400, "send a JSON object")
-    return found
+        asked = {key: values[-1] for key, values in parse_qs(query).items()}
+        content, kind = answer(explorer, method, name, asked, said)
+        return Answer(200, content.encode() if isinstance(content, str) else content, kind)
+    except RefusedError as refusal:
+        return refused(refusal.status, str(refusal))
+    except (ValueError, TypeError, LookupError, ArithmeticError, ImportError) as error:
+        return refused(400, str(error))
+    except Exception as error:  # the page should say it, and the server go on
+        return refused(500, f"unexpected {type(error).__name__}: {error}")
+
+
+def refused(status: int, reason: str) -> Answer:
+    """A refusal with its sentence."""
+    return Answer(status, json.dumps({"error": printable(reason)}).encode(), "application/json")
 
 
 def answer(explorer: Explorer, method: str, name: str, query: Query, said: Message) -> tuple[Any, str]:
@@ -133,9 +74,9 @@ def answer(explorer: Explorer, method: str, name: str, query: Query, said: Messa
     if found is None:
         raise RefusedError(404, "there is nothing here")
     content = found(explorer, query, said)
-    if isinstance(content, np.ndarray):
-        return content.tobytes(), "application/octet-stream"
-    if isinstance(content, str | bytes):  # an export, which has its own type
+    if isinstance(content, np.ndarray | bytes):
+        return content.tobytes() if isinstance(content, np.ndarray) else content, "application/octet-stream"
+    if isinstance(content, str):
         return content, EXPORTS[str(said.get("format", "csv"))]
     return json.dumps(plain(content), allow_nan=False), "application/json"
 
