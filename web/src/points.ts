@@ -6,6 +6,7 @@ export interface Painter {
   kind: "webgl" | "canvas";
   places(from: Float32Array, to: Float32Array): void;
   colours(rgba: Uint8Array): void;
+  order(rows: Uint32Array | null): void; // rows in the order in which they are drawn; null: as they come
   paint(view: View, share: number, size: number): void;
 }
 
@@ -51,7 +52,8 @@ function webgl(canvas: HTMLCanvasElement): Painter | null {
   const buffers = { from: gl.createBuffer(), to: gl.createBuffer(), colour: gl.createBuffer() };
   const uniform = (name: string) => gl.getUniformLocation(program, name);
   const [offset, scale, share_, size_] = ["u_offset", "u_scale", "u_share", "u_size"].map(uniform);
-  let n = 0;
+  let n = 0, drawn: Uint32Array | null = null;
+  const indices = gl.createBuffer(), ordered = gl.getExtension("OES_element_index_uint") !== null;
   const put = (buffer: WebGLBuffer | null, name: string, data: BufferSource, parts: number, kind: number, scaled: boolean) => {
     const at = gl.getAttribLocation(program, name);
     gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
@@ -67,6 +69,12 @@ function webgl(canvas: HTMLCanvasElement): Painter | null {
       put(buffers.to, "a_to", to as BufferSource, 2, gl.FLOAT, false);
     },
     colours(rgba) { put(buffers.colour, "a_colour", rgba as BufferSource, 4, gl.UNSIGNED_BYTE, true); },
+    order(rows) {
+      drawn = ordered ? rows : null;
+      if (!drawn) return;
+      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, indices);
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, drawn as BufferSource, gl.DYNAMIC_DRAW);
+    },
     paint(view, share, size) {
       const ratio = canvas.width / view.width;
       gl.viewport(0, 0, canvas.width, canvas.height);
@@ -76,7 +84,8 @@ function webgl(canvas: HTMLCanvasElement): Painter | null {
       gl.uniform2f(offset, (2 * view.ox) / view.width - 1, 1 - (2 * view.oy) / view.height);
       gl.uniform1f(share_, share);
       gl.uniform1f(size_, Math.max(1, size * ratio));
-      gl.drawArrays(gl.POINTS, 0, n);
+      if (drawn) gl.drawElements(gl.POINTS, drawn.length, gl.UNSIGNED_INT, 0);
+      else gl.drawArrays(gl.POINTS, 0, n);
     },
   };
 }
@@ -84,15 +93,18 @@ function webgl(canvas: HTMLCanvasElement): Painter | null {
 // Small squares set in memory: no graphics card draws stamps faster without one.
 function plain(canvas: HTMLCanvasElement): Painter {
   const context = canvas.getContext("2d")!;
-  let from = new Float32Array(), to = new Float32Array(), colour = new Uint8Array();
+  let from = new Float32Array(), to = new Float32Array(), colour = new Uint8Array(), drawn: Uint32Array | null = null;
   return {
     kind: "canvas",
     places(a, b) { from = new Float32Array(a); to = new Float32Array(b); },
     colours(rgba) { colour = new Uint8Array(rgba); },
+    order(rows) { drawn = rows; },
     paint(view, share, size) {
       const { width, height } = canvas, ratio = width / view.width, r = Math.max(0.5, (size * ratio) / 2), reach = Math.ceil(r);
       const image = new ImageData(width, height), data = image.data;
-      for (let i = 0; i < to.length / 2; i++) {
+      for (let k = 0; k < to.length / 2; k++) {
+        const i = drawn ? drawn[k] : k;
+        if (!colour[4 * i + 3]) continue;
         const u = from[2 * i] + share * (to[2 * i] - from[2 * i]), v = from[2 * i + 1] + share * (to[2 * i + 1] - from[2 * i + 1]);
         const x = Math.round(ratio * (view.ox + view.s * u)), y = Math.round(ratio * (view.oy - view.s * v)), a = colour[4 * i + 3] / 255;
         for (let dy = -reach; dy <= reach; dy++) for (let dx = -reach; dx <= reach; dx++) {

@@ -41,6 +41,7 @@ export interface State {
   controls: Control[];
   say: Record<string, boolean>;
   can: Record<string, boolean>;
+  reliability: { column: string; state: "none" | "running" | "done" | "failed"; message?: string; seconds?: number };
   model: string;
   remarks: string[];
   seconds: number;

@@ -136,6 +136,7 @@ class Explorer:
                     "density": offers.has_latent_density, "uncertainty": offers.has_variance, "undo": bool(self._undo),
                     "reliability": self.table.n >= Reliable.FEWEST,
                 },
+                "reliability": self.reliable(),
                 "model": name_of(shown.model),
                 "remarks": list(shown.fitted.remarks),
                 "seconds": shown.seconds,
