@@ -52,6 +52,7 @@ export class Filters {
   private signature = "";
   private waiting = false;
   private head = make("div", { class: "tools wrap" });
+  private more = make("details");
 
   constructor(private box: HTMLElement, private values: (at: number) => Promise<Float32Array>, private onchange: () => void) {}
 
@@ -70,7 +71,9 @@ export class Filters {
     this.facets = state.columns.map((column, at) => this.facet(column, at, before.get(`${column.kind} ${column.name}`)));
     const own = this.facets.filter((one) => !one.column.feature), features = this.facets.filter((one) => one.column.feature);
     if (!this.facets.length) return fill(this.box, make("p", { class: "note" }, "There are no columns to filter by."));
-    fill(this.box, this.head, ...own.map((one) => one.box), ...(own.length && features.length ? [make("h3", {}, "Features")] : []), ...features.map((one) => one.box));
+    const open = this.more.open || !own.length || features.length < 4;
+    this.more = make("details", { class: "facet-box", open }, make("summary", {}, count(features.length, "feature")), make("div", { class: "facets" }, ...features.map((one) => one.box)));
+    fill(this.box, this.head, ...own.map((one) => one.box), ...(features.length ? [this.more] : []));
     this.settle();
   }
 

@@ -256,10 +256,10 @@ export class Scatter {
   // Rings around matches, and the path of a walk with its steps.
   private annotate(ink: string, accent: string): void {
     const over = this.over;
-    over.strokeStyle = accent; over.lineWidth = 1.5;
+    over.strokeStyle = accent; over.lineWidth = this.rings.length > 60 ? 1 : 2;
     for (const row of this.rings.slice(0, RINGS)) {
       const [x, y] = this.placeOf(row);
-      over.beginPath(); over.arc(x, y, 6.5, 0, 2 * Math.PI); over.stroke();
+      over.beginPath(); over.arc(x, y, this.rings.length > 60 ? 4.5 : 7, 0, 2 * Math.PI); over.stroke();
     }
     if (this.trail.length < 1) return;
     over.beginPath();

@@ -95,6 +95,7 @@ export class TableView {
 
   private fillHead(): void {
     const { columns } = this.state!, sorts = [["Row", ""], ["Name", "ranks"], ...columns.map((one, at) => [one.name, `ranks?at=${at}`])];
+    const words = new Set(columns.filter((one) => one.kind === "categories").map((one) => one.name));
     this.grid.setAttribute("aria-colcount", String(sorts.length));
     fill(this.head, make("tr", { role: "row", "aria-rowindex": "1" }, ...sorts.map(([name, path]) => {
       const own = path === (this.sort?.path ?? "");
@@ -107,7 +108,8 @@ export class TableView {
       const press_ = make("button", { type: "button", class: "sorter", title: `Sort by ${name}`, onclick: press }, name, own && path ? (this.sort?.down ? " ↓" : " ↑") : "");
       press_.dataset.path = path;
       const cell = make("th", { scope: "col", role: "columnheader", "aria-sort": own && path ? (this.sort?.down ? "descending" : "ascending") : "none" }, press_);
-      if (path === "ranks") cell.className = "name";
+      if (path === "ranks") cell.className = "name word";
+      else if (words.has(name)) cell.className = "word";
       return cell;
     })));
   }
