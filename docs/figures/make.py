@@ -14,6 +14,7 @@ import cells
 import clusters
 import digits
 import explorer
+import explorer_notebook
 import informed
 import lecture
 import many
@@ -38,6 +39,7 @@ PAGES = (
     wrapping,
     screenshot,
     explorer,
+    explorer_notebook,
     spectral,
     mixtures,
     relations,

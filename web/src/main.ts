@@ -20,6 +20,7 @@ export class Page {
   given: Given | null = null;
   selected = new Set<number>();
   other = new Set<number>(); // selection B
+  onselect: (rows: number[]) => void = () => {}; // whoever holds the page hears of selections
   private column: Column | null = null;
   private values: Float32Array | null = null;
   private row: Row | null = null;
@@ -240,6 +241,7 @@ export class Page {
     this.answers.table.rows(this.selected, (row) => this.answers.filters.passes(row), scope);
     void this.tried(() => this.recolour());
     this.fillSelection();
+    this.onselect(this.rows(this.selected));
   }
 
   rows(of: Set<number>): number[] { return [...of].sort((a, b) => a - b); }

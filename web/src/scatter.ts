@@ -60,15 +60,23 @@ export class Scatter {
     this.painter.places(from, points);
     this.painter.order(order);
     this.cells = null;
+    const before = { ...this.view };
     if (!this.moved || !moving) this.all();
     if (from === points) { this.share = 1; this.draw(); return; }
-    const began = performance.now();
+    const after = { ...this.view }, follows = !this.moved, began = performance.now();
+    // The view goes along, so that the eye can follow: a jump would be taken for a move of the rows.
+    const look = (share: number): void => { for (const key of ["ox", "oy", "s"] as const) this.view[key] = before[key] + share * (after[key] - before[key]); };
     const step = (now: number): void => {
-      const t = Math.min(1, (now - began) / (1000 * SECONDS));
+      const t = Math.min(1, Math.max(0, now - began) / (1000 * SECONDS));
       this.share = t * t * (3 - 2 * t);
+      if (follows && !this.moved) look(this.share);
       this.draw();
-      if (t < 1 && this.points === points) requestAnimationFrame(step);
+      if (this.points !== points) return;
+      if (t < 1) requestAnimationFrame(step);
+      else if (follows && !this.moved) this.all(); // the stage may have another size by now
     };
+    if (follows) look(0);
+    this.share = 0;
     requestAnimationFrame(step);
   }
 
