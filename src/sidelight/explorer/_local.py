@@ -40,7 +40,8 @@ def _around(places: Array, values: Array, at: Array) -> tuple[Array, Array]:
     count = min(_NEIGHBOURS + 1, int(known.sum()))
     if count < 2:
         return np.full(len(at), np.nan), np.full(len(at), np.inf)
-    apart, rows = cKDTree(places[known]).query(at, k=count)
+    found = cKDTree(places[known]).query(at, k=count)
+    apart, rows = np.asarray(found[0]), np.asarray(found[1])
     widest = apart[:, -1:]
     weights = np.where(widest > 0, 1 - (apart / np.where(widest > 0, widest, 1.0)) ** 2, 1.0)
     weights[:, 0] = np.maximum(weights[:, 0], 1e-9)  # where all of them are as far

@@ -82,6 +82,7 @@ def ranks_of(values: Column | Sequence[str]) -> Array:
     Ranks and not values: they keep the order of numbers that differ by less than float32 can tell. More than 2**24
     different values cannot all be told apart; rows keep their order then.
     """
+    found: Array
     if isinstance(values, Numbers):
         found, there = values.values, np.isfinite(values.values)
     elif isinstance(values, Sequence):
