@@ -81,7 +81,7 @@ export class Asking {
     }
     scatter.onturn = this.space ? (right, down) => this.turn(right, down) : null;
     const points = this.space ? this.space.seen() : await source.numbers(`points?x=${axes[0]}&y=${axes[1]}`);
-    scatter.show(points, moving, this.space?.order() ?? null);
+    scatter.show(points, moving, this.space?.drawing() ?? null);
   }
 
   // A place on the page as the server understands it.
@@ -105,6 +105,7 @@ export class Asking {
       this.host.say(told.state === "failed" ? told.message ?? "" : "", true);
       if (told.state === "failed") this.host.byId<HTMLSelectElement>("colour").value = this.host.byId<HTMLSelectElement>("layer").value = "";
       await this.host.take(await this.host.source.get<State>("state"));
+      if (told.state === "done") await this.host.relayer();
     } finally { this.judging = false; }
   }
 
@@ -132,7 +133,7 @@ export class Asking {
   private turn(right: number, down: number): void {
     if (!this.space) return;
     this.space.rotate(right, down);
-    this.host.scatter.place(this.space.seen(), this.space.order());
+    this.host.scatter.place(this.space.seen(), this.space.drawing());
   }
 
   private step(place: Place, first: boolean): void {

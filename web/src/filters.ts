@@ -69,7 +69,7 @@ export class Filters {
     this.n = state.rows;
     this.failing = new Uint8Array(this.n);
     this.facets = state.columns.map((column, at) => this.facet(column, at, before.get(`${column.kind} ${column.name}`)));
-    const own = this.facets.filter((one) => !one.column.feature), features = this.facets.filter((one) => one.column.feature);
+    const own = this.facets.filter(({ column }) => !column.feature || column.name === state.reliability.column), features = this.facets.filter((one) => !own.includes(one));
     if (!this.facets.length) return fill(this.box, make("p", { class: "note" }, "There are no columns to filter by."));
     const open = this.more.open || !own.length || features.length < 4;
     this.more = make("details", { class: "facet-box", open }, make("summary", {}, count(features.length, "feature")), make("div", { class: "facets" }, ...features.map((one) => one.box)));

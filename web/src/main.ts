@@ -8,6 +8,7 @@ import * as colours from "./colours";
 import { button, count, fill, make, written } from "./dom";
 import * as panels from "./panels";
 import { Scatter, type Mode, type Tool } from "./scatter";
+import { nameAxes, Telling } from "./telling";
 import type { Column, Counterfactual, Decoded, Given, Job, Layer, Measures, Row, State, Summary } from "./types";
 
 const DIM = 0.13, GHOST = 0.06;
@@ -31,6 +32,7 @@ export class Page {
   private code: "python" | "command" = "python";
   private question = 0;
   private watching = false;
+  private telling = new Telling(this);
   private leave = new AbortController(); // ends what listens outside of the root
 
   // `root` holds the markup of index.html: a document, or a shadow root.
@@ -61,12 +63,13 @@ export class Page {
     const before = this.state as State | undefined;
     const another = !before || before.maps[before.current]?.number !== state.maps[state.current].number;
     this.state = state;
-    if (another) {
-      this.given = this.chosen(state);
+    if (another) this.given = this.given0(state);
+    if (another || JSON.stringify(before.moved) !== JSON.stringify(state.moved)) {
       await this.answers.show(moving);
       this.row = this.here = null;
       if (this.scatter.marked >= 0) this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked);
     }
+    nameAxes(this.byId("stage"), this.answers.space ? [] : state.axes, this.axes);
     this.answers.take(state, another);
     this.fillControls();
     this.fillLists();
@@ -75,7 +78,7 @@ export class Page {
     else if (JSON.stringify(before.statements) !== JSON.stringify(state.statements)) void this.remeasure();
   }
 
-  private async act(path: string, said: unknown = {}): Promise<void> { await this.tried(async () => this.take(await this.source.post<State>(path, said))); }
+  async act(path: string, said: unknown = {}): Promise<void> { await this.tried(async () => this.take(await this.source.post<State>(path, said))); }
 
   async tried(work: () => Promise<void>): Promise<void> {
     try { await work(); } catch (error) {
@@ -94,23 +97,27 @@ export class Page {
   // ---- the map
 
   private wire(): void {
-    const tools: [Tool, string][] = [["move", "Move"], ["lasso", "Lasso"], ["box", "Box"], ["walk", "Walk"]];
+    const tools: [Tool, string][] = [["move", "Move"], ["lasso", "Lasso"], ["box", "Box"], ["walk", "Walk"], ["drag", "Drag rows"]];
     fill(this.byId("tools"), ...tools.map(([tool, text]) => make("label", { class: "tool" },
       make("input", { type: "radio", name: "tool", value: tool, checked: tool === "move", onchange: () => { this.scatter.tool = tool; this.byId("stage").dataset.tool = tool; } }), text)));
     this.byId("zoom-in").onclick = () => this.scatter.zoom(1.5);
     this.byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5);
     this.byId("zoom-all").onclick = () => this.scatter.all();
     this.byId("undo").onclick = () => void this.act("undo");
+    this.byId("redo").onclick = () => void this.act("redo");
     this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post<{ written: string[] }>("save")).written.join(", ")}`));
     this.byId<HTMLSelectElement>("colour").onchange = () => { this.values = null; void this.tried(() => this.recolour()); };
     this.byId<HTMLSelectElement>("layer").onchange = () => void this.tried(() => this.relayer());
     this.scatter.onhover = (place, row) => this.hover(place, row);
     this.scatter.onselect = (rows, mode) => this.select(rows, mode, "selection");
+    this.scatter.dragged = () => this.selected;
+    this.scatter.ondrag = (shift) => this.carry(shift);
     this.scatter.onclear = () => { this.answers.walk.clear(); this.select([], "replace"); };
     const { signal } = this.leave;
     this.root.addEventListener("keydown", (found) => {
       const event = found as KeyboardEvent, typing = event.target instanceof HTMLInputElement && event.target.type === "text";
-      if (event.key === "z" && (event.ctrlKey || event.metaKey) && !typing) { event.preventDefault(); void this.act("undo"); }
+      const key = event.key.toLowerCase();
+      if ((key === "z" || key === "y") && (event.ctrlKey || event.metaKey) && !typing) { event.preventDefault(); void this.act(key === "y" || event.shiftKey ? "redo" : "undo"); }
     }, { signal });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => void this.tried(() => this.relayer()), { signal });
     (this.byId("stage") as HTMLElement & { page?: Page }).page = this;
@@ -178,7 +185,7 @@ export class Page {
 
   // ---- given
 
-  private chosen(state: State): Given | null {
+  private given0(state: State): Given | null {
     const kept: Given = {};
     for (const one of state.controls) kept[one.name] = this.given?.[one.name] ?? (one.values ? one.values[0] : ((one.low ?? 0) + (one.high ?? 1)) / 2);
     return state.controls.length && this.given ? kept : null;
@@ -192,7 +199,7 @@ export class Page {
       ...(state.can.reliability && state.reliability.state !== "done" ? [option("judge", state.reliability.column, state.reliability.column === first)] : []));
     const layer = this.byId<HTMLSelectElement>("layer"), now = layer.value;
     fill(layer, option("", "none", now === ""), ...["density", "uncertainty", "reliability"].filter((kind) => state.can[kind]).map((kind) => option(kind, kind, now === kind)));
-    this.byId<HTMLButtonElement>("undo").disabled = !state.can.undo;
+    for (const name of ["undo", "redo"]) this.byId<HTMLButtonElement>(name).disabled = !state.can[name];
     layer.disabled = this.answers.space !== null; // a layer is a plane
     this.fillAxes();
     this.fillGiven();
@@ -204,7 +211,7 @@ export class Page {
     const choice = (which: 0 | 1) => make("select", { "aria-label": which ? "Vertical axis" : "Horizontal axis", onchange: (event: Event) => {
       const axis = Number((event.target as HTMLSelectElement).value);
       this.axes = which ? [this.axes[0], axis] : [axis, this.axes[1]];
-      if (this.axes[0] !== this.axes[1]) void this.tried(async () => { await this.answers.show(true); await this.relayer(); });
+      if (this.axes[0] !== this.axes[1]) void this.tried(async () => { nameAxes(this.byId("stage"), this.state.axes, this.axes); await this.answers.show(true); await this.relayer(); });
     } }, ...Array.from({ length: this.state.dims }, (_, k) => make("option", { value: String(k), selected: this.axes[which] === k }, `z${k + 1}`)));
     fill(this.byId("axes"), ...(deep ? [deep] : []), ...(this.answers.space ? [] : ["Axes ", choice(0), choice(1)]));
   }
@@ -248,7 +255,8 @@ export class Page {
 
   private fillSelection(summary: HTMLElement | null = null): void {
     const box = this.byId("selection"), state = this.state;
-    this.fillSay();
+    this.telling.fillSay();
+    this.telling.fillStatements(); // a form there offers the selection
     if (!this.selected.size && !this.other.size) return fill(box, make("p", { class: "note" }, "Draw around rows with Lasso or Box (Shift adds, Alt removes), or mark a row with the keyboard and press Space."));
     const copy = () => void navigator.clipboard.writeText(this.rows(this.selected).join(", ")).then(() => this.say("Row numbers copied."));
     const tools = [button("Clear", () => { this.other.clear(); this.select([], "replace"); }),
@@ -286,34 +294,22 @@ export class Page {
 
   // ---- statements
 
-  private tell(...statements: object[]): void { void this.act("say", { statements }); }
+  chosen(): { A: number[]; B: number[] } { return { A: this.rows(this.selected), B: this.rows(this.other) }; }
 
-  private fillSay(): void {
-    const state = this.state, A = this.rows(this.selected), B = this.rows(this.other), one = A.length > 0, two = one && B.length > 0;
-    const known = state.columns.filter((column) => !column.feature);
-    const rowTools = [
-      button(two ? "A and B are the same" : "These are the same", () => this.tell({ kind: "same", rows: A, ...(two ? { others: B } : {}) }), { disabled: !state.say.same || !(two || A.length > 1) }),
-      button("A and B differ", () => this.tell({ kind: "different", rows: A, others: B }), { disabled: !state.say.different || !two }),
-      button("Factor selection out", () => this.factorSelection(A), { disabled: !state.say.factor_out || !one }),
-      button("Pin", () => this.tell({ kind: "pin", rows: A }), { disabled: !state.say.pin || !one, title: "Align the next map by these rows" }),
-      button("Drop", () => this.tell({ kind: "drop", rows: A }), { disabled: !state.say.drop || !one, title: "Fit without these rows" })];
-    const value = make("input", { type: "text", "aria-label": "Label", placeholder: "label", size: 9, maxLength: 80 }), column = make("input", { type: "text", "aria-label": "Column of the label", value: "label", size: 7, maxLength: 80 });
-    const label = make("form", { class: "tools wrap", onsubmit: (event: Event) => { event.preventDefault(); if (one && value.value && column.value) this.tell({ kind: "label", rows: A, column: column.value, value: value.value }); } },
-      value, " in ", column, make("button", { type: "submit", disabled: !one }, "Label"));
-    const select = make("select", { "aria-label": "Column" }, ...known.map((entry) => make("option", { value: entry.name }, entry.name)));
-    const byColumn = make("div", { class: "tools wrap" }, select,
-      button("Factor out", () => this.tell({ kind: "factor_out", column: select.value }), { disabled: !state.say.factor_out || !known.length }),
-      button("Bring out", () => this.tell({ kind: "bring_out", column: select.value }), { disabled: !state.say.bring_out || !known.length }));
-    fill(this.byId("say"), make("div", { class: "tools wrap" }, ...rowTools), label, ...(known.length ? [byColumn] : []));
+  // The selection is moved by so much of the map's width.
+  shift(right: number, up: number): void {
+    const [left, end] = this.scatter.extent(), width = end - left;
+    this.carry([right * width, up * width]);
   }
 
-  private factorSelection(rows: number[]): void {
-    const inside = new Set(rows), rest = Array.from({ length: this.state.rows }, (_, k) => k).filter((k) => !inside.has(k));
-    const taken = new Set(this.state.columns.map((entry) => entry.name));
-    let k = 1;
-    while (taken.has(`selection ${k}`)) k++;
-    const column = `selection ${k}`;
-    this.tell({ kind: "label", rows, column, value: "in" }, { kind: "label", rows: rest, column, value: "out" }, { kind: "factor_out", column });
+  private carry(shift: [number, number]): void {
+    if (!this.selected.size) return this.say("Select the rows that should be elsewhere, then drag them.");
+    if (this.answers.space) return this.say("Rows are dragged along two axes: switch 3-D off first.");
+    const said = { rows: this.rows(this.selected), shift, x: this.axes[0], y: this.axes[1] };
+    void this.tried(async () => {
+      await this.take(await this.source.post<State>("move", said));
+      this.say(`${count(said.rows.length, "row")} moved. Re-fit holds them there, and the other rows find their places around them.`);
+    });
   }
 
   private fillLists(): void {
@@ -321,11 +317,11 @@ export class Page {
     this.byId("title").textContent = state.title;
     this.byId("about").textContent = panels.aboutOf(state);
     if (this.root === document) document.title = `${state.title}: Sidelight explorer`;
-    fill(this.byId("statements"), ...panels.statementsOf(state, (at) => void this.act("switch", { at }), (at) => void this.act("forget", { at })));
+    this.telling.fillStatements();
     fill(this.byId("history"), ...panels.mapsOf(state, (at) => void this.act("visit", { at })));
     this.fillCode();
     this.fillRefit(state.job);
-    this.fillSay();
+    this.telling.fillSay();
     if (!this.byId("selection").childElementCount) this.fillSelection();
     if (!this.byId("here").childElementCount) fill(this.byId("here"), card(state, null, null, this.style));
   }

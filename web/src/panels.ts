@@ -38,12 +38,6 @@ export function changed(state: State, found: Counterfactual): HTMLElement {
   return make("div", {}, ...parts);
 }
 
-export function statementsOf(state: State, flip: (at: number) => void, forget: (at: number) => void): HTMLElement[] {
-  return state.statements.map((one, at) => make("li", { class: one.on ? "" : "off" },
-    make("label", {}, make("input", { type: "checkbox", checked: one.on, onchange: () => flip(at) }), ` ${one.words}`),
-    button("×", () => forget(at), { "aria-label": `Forget: ${one.words}`, class: "quiet" })));
-}
-
 export function mapsOf(state: State, visit: (at: number) => void): HTMLElement[] {
   return state.maps.map((one, at) => make("li", {}, button(`Map ${one.number}`, () => visit(at), { "aria-current": at === state.current ? "true" : undefined }), make("span", { class: "note" }, one.words)));
 }

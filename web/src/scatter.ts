@@ -1,9 +1,9 @@
 // The map: view, pointer and keys, picking and selecting. Colours and meaning come from outside.
 
-import { painter, type Painter, type View } from "./points";
+import { painter, type Drawing, type Painter, type View } from "./points";
 import type { Layer } from "./types";
 
-export type Tool = "move" | "lasso" | "box" | "walk";
+export type Tool = "move" | "lasso" | "box" | "walk" | "drag";
 export type Mode = "replace" | "add" | "remove";
 type Place = [number, number];
 
@@ -11,6 +11,7 @@ const CALM = matchMedia("(prefers-reduced-motion: reduce)");
 const SECONDS = 0.9; // of a transition
 const STEP = 7; // pixels between the places of a walk
 const RINGS = 400; // matches of a search that are ringed
+const GHOSTS = 3000; // rows that are drawn while they are dragged
 
 export class Scatter {
   n = 0;
@@ -22,6 +23,8 @@ export class Scatter {
   onwalk: (place: Place, first: boolean) => void = () => {};
   onturn: ((right: number, down: number) => void) | null = null; // set where dragging turns the map
   allowed: (row: number) => boolean = () => true; // rows that can be pointed at and selected
+  ondrag: (shift: Place) => void = () => {}; // in coordinates of the map
+  dragged: () => Iterable<number> = () => []; // the rows that the tool drags
   view: View = { ox: 0, oy: 0, s: 1, width: 1, height: 1 };
   points: Float32Array = new Float32Array();
   private painter: Painter;
@@ -53,12 +56,12 @@ export class Scatter {
   end(): void { this.observer.disconnect(); }
 
   // New places of the rows; with old ones of as many rows, they move there.
-  show(points: Float32Array, moving: boolean, order: Uint32Array | null = null): void {
+  show(points: Float32Array, moving: boolean, drawing: Drawing | null = null): void {
     const from = moving && points.length === this.points.length && !CALM.matches ? this.points : points;
     this.points = points;
     this.n = points.length / 2;
     this.painter.places(from, points);
-    this.painter.order(order);
+    this.painter.draw(drawing);
     this.cells = null;
     const before = { ...this.view };
     if (!this.moved || !moving) this.all();
@@ -81,11 +84,11 @@ export class Scatter {
   }
 
   // The same rows seen from another side.
-  place(points: Float32Array, order: Uint32Array | null): void {
+  place(points: Float32Array, drawing: Drawing | null): void {
     this.points = points;
     this.share = 1;
     this.painter.places(points, points);
-    this.painter.order(order);
+    this.painter.draw(drawing);
     this.cells = null;
     this.draw();
   }
@@ -245,7 +248,8 @@ export class Scatter {
     }
     if (this.n) this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))));
     const style = getComputedStyle(this.stage), ink = style.getPropertyValue("--ink"), accent = style.getPropertyValue("--accent");
-    if (this.path) {
+    if (this.path && this.tool === "drag") this.paintDragged(this.path, accent);
+    else if (this.path) {
       this.over.beginPath();
       this.outline(this.path).forEach(([x, y], k) => (k ? this.over.lineTo(x, y) : this.over.moveTo(x, y)));
       this.over.closePath();
@@ -278,6 +282,23 @@ export class Scatter {
       const [x, y] = this.toPage(...place);
       over.beginPath(); over.arc(x, y, 3.5, 0, 2 * Math.PI); over.fill();
     }
+  }
+
+  // An arrow, and rings where the dragged rows would be.
+  private paintDragged(path: Place[], accent: string): void {
+    const over = this.over, [[a, b], [c, d]] = [path[0], path[path.length - 1]], turn = Math.atan2(d - b, c - a);
+    over.strokeStyle = accent; over.lineWidth = 1.5;
+    over.beginPath();
+    over.moveTo(a, b); over.lineTo(c, d);
+    for (const side of [-2.6, 2.6]) { over.moveTo(c, d); over.lineTo(c + 10 * Math.cos(turn + side), d + 10 * Math.sin(turn + side)); }
+    let drawn = 0;
+    for (const row of this.dragged()) {
+      if (drawn++ >= GHOSTS) break;
+      const [x, y] = this.placeOf(row);
+      over.moveTo(x + c - a + 4, y + d - b);
+      over.arc(x + c - a, y + d - b, 4, 0, 2 * Math.PI);
+    }
+    over.stroke();
   }
 
   private outline(path: Place[]): Place[] {
@@ -317,7 +338,10 @@ export class Scatter {
       this.pointers.delete(event.pointerId);
       const path = this.path;
       this.path = null;
-      if (path && event.type === "pointerup" && path.length > 2) this.onselect(this.inside(this.outline(path)), modeOf(event));
+      if (path && this.tool === "drag") {
+        const [from, to] = [this.toMap(...path[0]), this.toMap(...path[path.length - 1])];
+        if (event.type === "pointerup" && path.length > 2) this.ondrag([to[0] - from[0], to[1] - from[1]]);
+      } else if (path && event.type === "pointerup" && path.length > 2) this.onselect(this.inside(this.outline(path)), modeOf(event));
       this.draw();
     };
     canvas.addEventListener("pointerup", release);

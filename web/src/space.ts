@@ -1,5 +1,7 @@
 // A map of three dimensions, turned and seen from the front: x goes right, y up, z towards the eye.
 
+import type { Drawing } from "./points";
+
 export type Turn = number[]; // rotation, 3 by 3, row after row
 
 const START: Turn = around(0.42, 0, around(-0.62, 1, [1, 0, 0, 0, 1, 0, 0, 0, 1]));
@@ -47,8 +49,8 @@ export class Space {
     return g * (P[3 * row] - u) + h * (P[3 * row + 1] - v) + i * (P[3 * row + 2] - w);
   }
 
-  // Rows from the back to the front, in 1,024 slices: near points are drawn over far ones.
-  order(): Uint32Array {
+  // Rows from the back to the front, in 1,024 slices, so that near points are drawn over far ones; and how near, 0 to 1.
+  drawing(): Drawing {
     const n = this.places.length / 3, depth = new Float32Array(n), slices = 1024, start = new Uint32Array(slices + 1);
     let low = Infinity, high = -Infinity;
     for (let i = 0; i < n; i++) { const z = this.depth(i); depth[i] = z; if (z < low) low = z; if (z > high) high = z; }
@@ -56,8 +58,11 @@ export class Space {
     for (let i = 0; i < n; i++) start[slice(depth[i]) + 1]++;
     for (let k = 0; k < slices; k++) start[k + 1] += start[k];
     const out = new Uint32Array(n);
-    for (let i = 0; i < n; i++) out[start[slice(depth[i])]++] = i;
-    return out;
+    for (let i = 0; i < n; i++) {
+      out[start[slice(depth[i])]++] = i;
+      depth[i] = high > low ? (depth[i] - low) / (high - low) : 0.5;
+    }
+    return { order: out, near: depth };
   }
 
   // The place in the map that is seen at (x, y), as deep as a row, or as the middle.

@@ -34,7 +34,9 @@ export interface State {
   image: [number, number] | null;
   range: [number, number];
   columns: Column[];
-  statements: { kind: string; words: string; on: boolean; column: string; count: number }[];
+  axes: string[]; // what each axis shows; empty where it has no name
+  moved: unknown[]; // statements that moved rows and that the map does not follow yet
+  statements: Stated[];
   maps: { number: number; words: string }[];
   current: number;
   fresh: boolean;
@@ -49,6 +51,7 @@ export interface State {
   job: Job;
 }
 
+export interface Stated { kind: string; words: string; on: boolean; column: string; value: string; count: number; others: number }
 export interface Row { row: number; name: string; columns: Record<string, unknown>; values: number[]; texts: (string | null)[] }
 export interface Decoded { values: number[] | null; texts?: (string | null)[]; typicality: number | null }
 

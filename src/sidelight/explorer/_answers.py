@@ -174,6 +174,20 @@ def _say(explorer: Explorer, query: Query, said: Message) -> Any:
     return explorer.state()
 
 
+def _move(explorer: Explorer, query: Query, said: Message) -> Any:
+    explorer.warm()
+    rows, shift = explorer.checked_rows(said.get("rows")), _place(said, 2, "shift")
+    explorer.move(rows, shift, _axes(explorer, said))
+    return explorer.state()
+
+
+def _edit(explorer: Explorer, said: Message) -> None:
+    changes = said.get("changes")
+    if not isinstance(changes, dict):
+        raise RefusedError(400, "say changes")
+    explorer.edit(_at(said), changes)
+
+
 def _then_state(step: Callable[[Explorer, Message], None]) -> Callable[[Explorer, Query, Message], Any]:
     def route(explorer: Explorer, query: Query, said: Message) -> Any:
         step(explorer, said)
@@ -210,6 +224,9 @@ _ROUTES: dict[tuple[str, str], Callable[[Explorer, Query, Message], Any]] = {
     ),
     ("POST", "say"): _say,
     ("POST", "switch"): _then_state(lambda explorer, said: explorer.switch(_at(said))),
+    ("POST", "move"): _move,
+    ("POST", "edit"): _then_state(_edit),
+    ("POST", "redo"): _then_state(lambda explorer, said: explorer.redo()),
     ("POST", "forget"): _then_state(lambda explorer, said: explorer.forget(_at(said))),
     ("POST", "visit"): _then_state(lambda explorer, said: explorer.visit(_at(said))),
     ("POST", "undo"): _then_state(lambda explorer, said: explorer.undo()),

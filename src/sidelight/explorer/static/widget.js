@@ -115,7 +115,7 @@ var h = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 		this.signature = n;
 		let r = new Map(this.facets.map((e) => [`${e.column.kind} ${e.column.name}`, e]));
 		this.n = e.rows, this.failing = new Uint8Array(this.n), this.facets = e.columns.map((e, t) => this.facet(e, t, r.get(`${e.kind} ${e.name}`)));
-		let a = this.facets.filter((e) => !e.column.feature), s = this.facets.filter((e) => e.column.feature);
+		let a = this.facets.filter(({ column: t }) => !t.feature || t.name === e.reliability.column), s = this.facets.filter((e) => !a.includes(e));
 		if (!this.facets.length) return o(this.box, i("p", { class: "note" }, "There are no columns to filter by."));
 		let c = this.more.open || !a.length || s.length < 4;
 		this.more = i("details", {
@@ -395,7 +395,7 @@ function b(e, t, n) {
 	for (let e = 0; e < 3; e++) s[3 * a + e] = r * n[3 * a + e] - i * n[3 * o + e], s[3 * o + e] = i * n[3 * a + e] + r * n[3 * o + e];
 	return s;
 }
-var x = class {
+var ee = class {
 	places;
 	turn = y;
 	centre = [
@@ -431,7 +431,7 @@ var x = class {
 		let [, , , , , , t, n, r] = this.turn, i = this.places, [a, o, s] = this.centre;
 		return t * (i[3 * e] - a) + n * (i[3 * e + 1] - o) + r * (i[3 * e + 2] - s);
 	}
-	order() {
+	drawing() {
 		let e = this.places.length / 3, t = new Float32Array(e), n = /* @__PURE__ */ new Uint32Array(1025), r = Infinity, i = -Infinity;
 		for (let n = 0; n < e; n++) {
 			let e = this.depth(n);
@@ -441,8 +441,11 @@ var x = class {
 		for (let r = 0; r < e; r++) n[o(t[r]) + 1]++;
 		for (let e = 0; e < 1024; e++) n[e + 1] += n[e];
 		let s = new Uint32Array(e);
-		for (let r = 0; r < e; r++) s[n[o(t[r])]++] = r;
-		return s;
+		for (let a = 0; a < e; a++) s[n[o(t[a])]++] = a, t[a] = i > r ? (t[a] - r) / (i - r) : .5;
+		return {
+			order: s,
+			near: t
+		};
 	}
 	lift(e, t, n) {
 		let r = n >= 0 ? this.depth(n) : 0, i = this.turn;
@@ -452,7 +455,7 @@ var x = class {
 			2
 		].map((n) => i[n] * e + i[3 + n] * t + i[6 + n] * r + this.centre[n]);
 	}
-}, S = 26, C = 6, ee = 4e3, te = class {
+}, x = 26, te = 6, ne = 4e3, re = class {
 	box;
 	asks;
 	ranks;
@@ -567,7 +570,7 @@ var x = class {
 		}));
 	}
 	visible() {
-		let e = Math.floor((this.scroll.scrollTop - S) / S) - C, t = Math.ceil(this.scroll.clientHeight / S) + 12, n = Math.max(0, Math.min(e, this.order.length - t));
+		let e = Math.floor((this.scroll.scrollTop - x) / x) - te, t = Math.ceil(this.scroll.clientHeight / x) + 12, n = Math.max(0, Math.min(e, this.order.length - t));
 		return [n, Math.min(this.order.length, n + t)];
 	}
 	paint() {
@@ -576,7 +579,7 @@ var x = class {
 				class: "space",
 				"aria-hidden": "true"
 			}, i("td"));
-			return t.style.height = `${S * e}px`, t;
+			return t.style.height = `${x * e}px`, t;
 		};
 		e && n.push(a(e));
 		for (let a = e; a < t; a++) {
@@ -611,7 +614,7 @@ var x = class {
 		let [e, t] = this.visible(), n = [...this.order.subarray(Math.max(0, e - 40), t + 40)].filter((e) => !this.cache.has(e));
 		[...this.order.subarray(e, t)].some((e) => !this.cache.has(e)) && (this.asking = !0, await this.tried(async () => {
 			try {
-				this.cache.size > ee && this.cache.clear();
+				this.cache.size > ne && this.cache.clear();
 				for (let e of (await this.asks.post("rows", { rows: n })).rows) this.cache.set(e.row, e);
 				this.draw();
 			} finally {
@@ -624,12 +627,12 @@ var x = class {
 	}
 	go(e, t = !0) {
 		this.at = Math.max(0, Math.min(this.order.length - 1, e));
-		let n = S * this.at, { scrollTop: r, clientHeight: i } = this.scroll;
-		n < r ? this.scroll.scrollTop = n : n + 52 > r + i - S && (this.scroll.scrollTop = n + 78 - i), t && this.on.mark(this.order[this.at]), this.draw();
+		let n = x * this.at, { scrollTop: r, clientHeight: i } = this.scroll;
+		n < r ? this.scroll.scrollTop = n : n + 52 > r + i - x && (this.scroll.scrollTop = n + 78 - i), t && this.on.mark(this.order[this.at]), this.draw();
 	}
 	key(e) {
 		if (e.target.tagName === "BUTTON") return;
-		let t = Math.max(1, Math.floor(this.scroll.clientHeight / S) - 2), n = {
+		let t = Math.max(1, Math.floor(this.scroll.clientHeight / x) - 2), n = {
 			ArrowDown: this.at + 1,
 			ArrowUp: this.at - 1,
 			PageDown: this.at + t,
@@ -644,7 +647,7 @@ var x = class {
 			e.preventDefault();
 		}
 	}
-}, w = class {
+}, S = class {
 	asks;
 	kept = /* @__PURE__ */ new Map();
 	constructor(e) {
@@ -659,8 +662,8 @@ var x = class {
 	forget() {
 		this.kept.clear();
 	}
-}, T = 14;
-function E(e, t, n, r) {
+}, C = 14;
+function w(e, t, n, r) {
 	let [a, o] = t, s = i("canvas", {
 		width: o,
 		height: a,
@@ -677,24 +680,24 @@ function E(e, t, n, r) {
 		], 4 * t);
 	}), c.putImageData(l, 0, 0), i("figure", {}, s, i("figcaption", {}, r));
 }
-function D(e, t, n) {
+function T(e, t, n) {
 	let r = t?.low ?? 0, a = t?.high ?? 1, o = e === void 0 || a <= r ? 0 : (e - r) / (a - r), s = i("span", { class: n });
 	return s.style.width = `${100 * Math.min(1, Math.max(0, o))}%`, i("span", { class: "bar" }, s);
 }
-function O(e, t, n) {
-	let r = i("tr", {}, i("th", { scope: "col" }, "feature"), i("th", { scope: "col" }, "row"), i("th", { scope: "col" }, "place")), a = e.features.slice(0, T).map((r, a) => {
+function ie(e, t, n) {
+	let r = i("tr", {}, i("th", { scope: "col" }, "feature"), i("th", { scope: "col" }, "row"), i("th", { scope: "col" }, "place")), a = e.features.slice(0, C).map((r, a) => {
 		let o = e.columns.find((e) => e.feature && e.name === r);
 		return i("tr", {}, i("th", {
 			scope: "row",
 			title: r
-		}, r), i("td", {}, t ? c(t.values[a], r, e.dates) : "", D(t?.values[a], o, "row-bar")), i("td", {}, n?.values ? c(n.values[a], r, e.dates) : "", D(n?.values?.[a], o, "place-bar")));
+		}, r), i("td", {}, t ? c(t.values[a], r, e.dates) : "", T(t?.values[a], o, "row-bar")), i("td", {}, n?.values ? c(n.values[a], r, e.dates) : "", T(n?.values?.[a], o, "place-bar")));
 	}), o = e.texts.map((e, r) => i("tr", {}, i("th", {
 		scope: "row",
 		title: e
 	}, e), i("td", {}, t?.texts[r] ?? ""), i("td", {}, n?.texts?.[r] ?? "")));
 	return i("table", { class: "features" }, i("thead", {}, r), i("tbody", {}, ...a, ...o));
 }
-function ne(e, t, n, r) {
+function ae(e, t, n, r) {
 	let a = i("canvas", {
 		width: 320,
 		height: 110,
@@ -704,7 +707,7 @@ function ne(e, t, n, r) {
 	}), o = a.getContext("2d"), s = [...t?.values ?? [], ...n?.values ?? []].filter(Number.isFinite), c = Math.min(0, ...s), l = Math.max(1e-12, ...s), u = (e) => 104 - 98 * (e - c) / (l - c || 1), d = e.features.length;
 	return o.fillStyle = r.getPropertyValue("--line"), t?.values.forEach((e, t) => o.fillRect(320 * t / d, Math.min(u(0), u(e)), Math.max(1, 320 / d - .5), Math.abs(u(e) - u(0)))), o.strokeStyle = r.getPropertyValue("--accent"), o.beginPath(), n?.values?.forEach((e, t) => o[t ? "lineTo" : "moveTo"](320 * (t + .5) / d, u(e))), o.stroke(), i("figure", {}, a, i("figcaption", {}, `${d} features: bars are the row, the line is the place`));
 }
-function k(e, t, n, r) {
+function E(e, t, n, r) {
 	let a = [];
 	if (t) {
 		let e = t.name ? `Row ${t.row}: ${t.name}` : `Row ${t.row}`;
@@ -714,8 +717,8 @@ function k(e, t, n, r) {
 	}
 	if (e.image) {
 		let [r, o] = [e.image, e.range], s = [];
-		t && s.push(E(t.values, r, o, "the row")), n?.values && s.push(E(n.values, r, o, "the place")), a.push(i("div", { class: "pictures" }, ...s));
-	} else (t || n?.values) && a.push(e.features.length <= T ? O(e, t, n) : ne(e, t, n, r));
+		t && s.push(w(t.values, r, o, "the row")), n?.values && s.push(w(n.values, r, o, "the place")), a.push(i("div", { class: "pictures" }, ...s));
+	} else (t || n?.values) && a.push(e.features.length <= C ? ie(e, t, n) : ae(e, t, n, r));
 	if (n && n.typicality !== null) {
 		let e = n.typicality < .01 ? "No rows are near: what is decoded here is a guess." : `More usual than ${Math.round(100 * n.typicality)} % of the rows' places.`;
 		a.push(i("p", { class: n.typicality < .01 ? "note warn" : "note" }, e));
@@ -723,7 +726,7 @@ function k(e, t, n, r) {
 	return a.length || a.push(i("p", { class: "note" }, "Point at the map: the row, and what the model makes of the place.")), i("div", { class: "card" }, ...a);
 }
 // src/colours.ts
-var A = [
+var D = [
 	"#0072b2",
 	"#e69f00",
 	"#009e73",
@@ -731,7 +734,7 @@ var A = [
 	"#d55e00",
 	"#56b4e9",
 	"#f0e442"
-], j = [
+], oe = [
 	"#440154",
 	"#482878",
 	"#3e4989",
@@ -742,7 +745,7 @@ var A = [
 	"#6ece58",
 	"#b5de2b",
 	"#fde725"
-], M = [
+], O = [
 	"#e69d12",
 	"#b7ac00",
 	"#69ac3c",
@@ -755,28 +758,28 @@ var A = [
 	"#c05296",
 	"#e86777",
 	"#f8834a"
-], N = [
+], k = [
 	154,
 	154,
 	154
-], re = [
+], se = [
 	0,
 	114,
 	178
 ];
-function P(e) {
+function A(e) {
 	return [
 		1,
 		3,
 		5
 	].map((t) => parseInt(e.slice(t, t + 2), 16));
 }
-function F(e, t, n) {
+function j(e, t, n) {
 	return e.map((e, r) => Math.round(e + n * (t[r] - e)));
 }
-function I(e) {
-	let t = P(A[e % A.length]), n = Math.floor(e / A.length) % 3;
-	return n === 0 ? t : F(t, n === 1 ? [
+function M(e) {
+	let t = A(D[e % D.length]), n = Math.floor(e / D.length) % 3;
+	return n === 0 ? t : j(t, n === 1 ? [
 		0,
 		0,
 		0
@@ -786,48 +789,48 @@ function I(e) {
 		255
 	], .42);
 }
-function L(e, t, n) {
+function N(e, t, n) {
 	let r = n ? e.length : e.length - 1, i = Math.min(Math.max(t, 0), 1) * r, a = Math.min(Math.floor(i), r - 1);
-	return F(P(e[a]), P(e[(a + 1) % e.length]), i - a);
+	return j(A(e[a]), A(e[(a + 1) % e.length]), i - a);
 }
-function R(e, t) {
-	if (e.period) return L(M, (t % e.period + e.period) % e.period / e.period, !0);
+function P(e, t) {
+	if (e.period) return N(O, (t % e.period + e.period) % e.period / e.period, !0);
 	let n = e.low ?? 0, r = e.high ?? 1;
-	return L(j, r > n ? (t - n) / (r - n) : .5, !1);
+	return N(oe, r > n ? (t - n) / (r - n) : .5, !1);
 }
-function z(e, t, n) {
+function F(e, t, n) {
 	let r = new Uint8Array(3 * n), i = [];
-	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(R(e, V(e, t)));
-	let a = e?.levels?.map((e, t) => I(t)) ?? [];
+	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(P(e, L(e, t)));
+	let a = e?.levels?.map((e, t) => M(t)) ?? [];
 	for (let o = 0; o < n; o++) {
-		let n = re;
+		let n = se;
 		if (e && t) {
 			let r = t[o];
-			n = e.kind === "categories" ? r < 0 ? N : a[r] : Number.isNaN(r) ? N : i[H(e, r)];
+			n = e.kind === "categories" ? r < 0 ? k : a[r] : Number.isNaN(r) ? k : i[R(e, r)];
 		}
 		r[3 * o] = n[0], r[3 * o + 1] = n[1], r[3 * o + 2] = n[2];
 	}
 	return r;
 }
-function B(e) {
+function I(e) {
 	return e.period ? [0, e.period] : [e.low ?? 0, e.high ?? 1];
 }
-function V(e, t) {
-	let [n, r] = B(e);
+function L(e, t) {
+	let [n, r] = I(e);
 	return n + t / 255 * (r - n);
 }
-function H(e, t) {
-	let [n, r] = B(e), i = e.period ? (t % e.period + e.period) % e.period : t;
+function R(e, t) {
+	let [n, r] = I(e), i = e.period ? (t % e.period + e.period) % e.period : t;
 	return Math.min(255, Math.max(0, Math.round((r > n ? (i - n) / (r - n) : .5) * 255)));
 }
-var U = (e) => `rgb(${e.join(",")})`, W = 12, G = 14, K = {
+var z = (e) => `rgb(${e.join(",")})`, B = 12, V = 14, H = {
 	name: "",
 	feature: !1,
 	kind: "numbers",
 	low: 0,
 	high: 1
 };
-function q(e, t) {
+function U(e, t) {
 	let n = [0];
 	for (let t = 1; t < e.length; t++) n.push(n[t - 1] + Math.hypot(e[t][0] - e[t - 1][0], e[t][1] - e[t - 1][1]));
 	let r = n[n.length - 1];
@@ -840,7 +843,7 @@ function q(e, t) {
 		return [l[0] + c * (u[0] - l[0]), l[1] + c * (u[1] - l[1])];
 	});
 }
-var J = class {
+var W = class {
 	box;
 	asks;
 	tried;
@@ -878,7 +881,7 @@ var J = class {
 			try {
 				do {
 					this.later = !1;
-					let e = q(this.path, W), t = this.begun;
+					let e = U(this.path, B), t = this.begun;
 					if (e.length < 2) return;
 					await this.tried(async () => {
 						let { steps: n } = await this.asks.post("walk", this.body(e));
@@ -891,7 +894,7 @@ var J = class {
 		}
 	}
 	show() {
-		let e = this.state(), t = this.steps.filter((e) => e.typicality !== null && e.typicality < .01).length, n = e.image ? this.film(e, e.image) : e.features.length > G ? this.lines(e) : this.small(e);
+		let e = this.state(), t = this.steps.filter((e) => e.typicality !== null && e.typicality < .01).length, n = e.image ? this.film(e, e.image) : e.features.length > V ? this.lines(e) : this.small(e);
 		this.box.hidden = !1, o(this.box, i("div", { class: "tools" }, i("span", {
 			class: "note",
 			role: "status"
@@ -906,7 +909,7 @@ var J = class {
 				"aria-label": `Step ${r + 1}`,
 				class: n.typicality !== null && n.typicality < .01 ? "frame guess" : "frame"
 			});
-			return i.append(E(n.values, t, e.range, `${r + 1}`)), i;
+			return i.append(w(n.values, t, e.range, `${r + 1}`)), i;
 		}));
 	}
 	lines(e) {
@@ -918,7 +921,7 @@ var J = class {
 			"aria-label": "Values of all features: a line for each step, dark at the start"
 		}), a = r.getContext("2d"), o = this.steps.flatMap((e) => e.values).filter(Number.isFinite), s = e.features.length, c = Math.min(...o), l = Math.max(...o), u = (e) => n - 4 - (n - 8) * (e - c) / (l - c || 1);
 		return this.steps.forEach((e, n) => {
-			a.strokeStyle = U(R(K, .9 * n / Math.max(1, this.steps.length - 1))), a.lineWidth = 1.5, a.beginPath(), e.values.forEach((e, n) => a[n ? "lineTo" : "moveTo"](t * (n + .5) / s, u(e))), a.stroke();
+			a.strokeStyle = z(P(H, .9 * n / Math.max(1, this.steps.length - 1))), a.lineWidth = 1.5, a.beginPath(), e.values.forEach((e, n) => a[n ? "lineTo" : "moveTo"](t * (n + .5) / s, u(e))), a.stroke();
 		}), i("figure", {}, r, i("figcaption", {}, `${s} features, a line for each step: dark at the start, bright at the end`));
 	}
 	small(e) {
@@ -950,7 +953,7 @@ var J = class {
 			"aria-label": "Steps of the walk"
 		}, i("table", {}, i("thead", {}, r), i("tbody", {}, ...a, ...o)));
 	}
-}, Y = class {
+}, G = class {
 	host;
 	values;
 	filters;
@@ -964,14 +967,14 @@ var J = class {
 	constructor(e) {
 		this.host = e;
 		let { source: t, scatter: n } = e, r = (t) => e.tried(t);
-		this.values = new w(t), this.filters = new g(e.byId("filters"), (e) => this.values.of(`column?at=${e}`), () => this.sifted()), this.search = new v(e.byId("find"), t, r, (e) => this.filters.passes(e), {
+		this.values = new S(t), this.filters = new g(e.byId("filters"), (e) => this.values.of(`column?at=${e}`), () => this.sifted()), this.search = new v(e.byId("find"), t, r, (e) => this.filters.passes(e), {
 			found: (e) => n.ring(e),
 			go: (e) => this.go(e),
 			select: (t) => e.select(t, "replace", "selection")
-		}), this.table = new te(e.byId("table"), t, (e) => this.values.of(e), r, {
+		}), this.table = new re(e.byId("table"), t, (e) => this.values.of(e), r, {
 			mark: (e) => this.mark(e),
 			select: (t, n) => e.select([t], n)
-		}), this.walk = new J(e.byId("walk"), t, r, () => e.state, (e) => this.bodyOf(e), {
+		}), this.walk = new W(e.byId("walk"), t, r, () => e.state, (e) => this.bodyOf(e), {
 			drawn: () => n.follow(this.walk.path, this.walk.places),
 			at: (t) => e.hover(t, -1)
 		}), n.allowed = (e) => this.filters.passes(e), n.onwalk = (e, t) => this.step(e, t);
@@ -986,9 +989,9 @@ var J = class {
 	}
 	async show(e) {
 		let { scatter: t, source: n, axes: r, state: i } = this.host, a = this.space?.turn;
-		this.space = null, i.dims === 3 && this.deep && (this.space = new x(await n.numbers("points?x=0&y=1&z=2")), a && (this.space.turn = a)), t.onturn = this.space ? (e, t) => this.turn(e, t) : null;
+		this.space = null, i.dims === 3 && this.deep && (this.space = new ee(await n.numbers("points?x=0&y=1&z=2")), a && (this.space.turn = a)), t.onturn = this.space ? (e, t) => this.turn(e, t) : null;
 		let o = this.space ? this.space.seen() : await n.numbers(`points?x=${r[0]}&y=${r[1]}`);
-		t.show(o, e, this.space?.order() ?? null);
+		t.show(o, e, this.space?.drawing() ?? null);
 	}
 	where(e, t) {
 		let { axes: n, given: r } = this.host, i = t < 0 ? null : t;
@@ -1013,7 +1016,7 @@ var J = class {
 			try {
 				let e = await this.host.source.post("reliability");
 				for (; e.state === "running";) this.host.say(`Computing how far each row can be believed: ${Math.round(e.seconds ?? 0)} s.`), await new Promise((e) => setTimeout(e, 200)), e = await this.host.source.get("reliability");
-				this.host.say(e.state === "failed" ? e.message ?? "" : "", !0), e.state === "failed" && (this.host.byId("colour").value = this.host.byId("layer").value = ""), await this.host.take(await this.host.source.get("state"));
+				this.host.say(e.state === "failed" ? e.message ?? "" : "", !0), e.state === "failed" && (this.host.byId("colour").value = this.host.byId("layer").value = ""), await this.host.take(await this.host.source.get("state")), e.state === "done" && await this.host.relayer();
 			} finally {
 				this.judging = !1;
 			}
@@ -1045,7 +1048,7 @@ var J = class {
 		t.length < e.selected.size ? e.select(t, "replace") : e.tried(() => e.recolour()), this.table.rows(e.selected, (e) => this.filters.passes(e)), this.search.again();
 	}
 	turn(e, t) {
-		this.space && (this.space.rotate(e, t), this.host.scatter.place(this.space.seen(), this.space.order()));
+		this.space && (this.space.rotate(e, t), this.host.scatter.place(this.space.seen(), this.space.drawing()));
 	}
 	step(e, t) {
 		t ? (this.walk.clear(), this.walk.begin(e)) : this.walk.to(e), this.host.hover(e, this.host.scatter.near(e));
@@ -1069,13 +1072,13 @@ var J = class {
 	}
 };
 // src/panels.ts
-function X(e, t, n) {
+function K(e, t, n) {
 	let r = [];
 	for (let e of t.columns.slice(0, 4)) {
 		let n = e.range ? `${s(e.range[1])} (${s(e.range[0])} to ${s(e.range[2])})` : e.values.slice(0, 3).map(({ value: e, count: n }) => `${e} ${Math.round(100 * n / t.count)} %`).join(", ");
 		r.push(i("p", { class: "note" }, `${e.name}: ${n}`));
 	}
-	if (e.image && t.here_mean && t.there_mean && r.push(i("div", { class: "pictures" }, E(t.here_mean, e.image, e.range, "mean of A"), E(t.there_mean, e.image, e.range, n ? "mean of B" : "mean of the rest"))), !t.features.length) return i("div", {}, ...r, i("p", { class: "note" }, "There is no other row to compare with."));
+	if (e.image && t.here_mean && t.there_mean && r.push(i("div", { class: "pictures" }, w(t.here_mean, e.image, e.range, "mean of A"), w(t.there_mean, e.image, e.range, n ? "mean of B" : "mean of the rest"))), !t.features.length) return i("div", {}, ...r, i("p", { class: "note" }, "There is no other row to compare with."));
 	let a = [
 		"feature",
 		"A",
@@ -1093,9 +1096,9 @@ function X(e, t, n) {
 		"aria-label": "What sets it apart"
 	}, u)), i("div", {}, ...r);
 }
-function ie(e, t) {
+function ce(e, t) {
 	let n = t.remarks.map((e) => i("p", { class: "note warn" }, e));
-	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, E(r.now, e.image, e.range, `row ${r.row}`), E(r.then, e.image, e.range, "with what is chosen")));
+	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, w(r.now, e.image, e.range, `row ${r.row}`), w(r.then, e.image, e.range, "with what is chosen")));
 	else {
 		let t = r.then.map((e, t) => ({
 			k: t,
@@ -1105,20 +1108,10 @@ function ie(e, t) {
 	}
 	return i("div", {}, ...n);
 }
-function ae(e, t, n) {
-	return e.statements.map((e, r) => i("li", { class: e.on ? "" : "off" }, i("label", {}, i("input", {
-		type: "checkbox",
-		checked: e.on,
-		onchange: () => t(r)
-	}), ` ${e.words}`), a("×", () => n(r), {
-		"aria-label": `Forget: ${e.words}`,
-		class: "quiet"
-	})));
-}
-function oe(e, t) {
+function le(e, t) {
 	return e.maps.map((n, r) => i("li", {}, a(`Map ${n.number}`, () => t(r), { "aria-current": r === e.current ? "true" : void 0 }), i("span", { class: "note" }, n.words)));
 }
-function se(e, t) {
+function ue(e, t) {
 	let n = (t, n, r) => i("tr", {}, i("th", {
 		scope: "row",
 		title: t
@@ -1130,64 +1123,67 @@ function se(e, t) {
 	}
 	return i("table", { class: "measures" }, i("thead", {}, i("tr", {}, i("th", { scope: "col" }, "measure"), ...e ? [i("th", { scope: "col" }, "before")] : [], i("th", { scope: "col" }, "now"))), i("tbody", {}, ...r));
 }
-function ce(e, t, n, r) {
+function de(e, t, n, r) {
 	let o = (e, r) => a(r, () => n(e), { "aria-pressed": String(t === e) }), s = e.code[t];
 	return [i("div", { class: "tools" }, o("python", "Python"), o("command", "Command line"), a("Copy", () => r(s))), i("pre", {
 		tabIndex: 0,
 		"aria-label": "Code"
 	}, i("code", {}, s))];
 }
-function le(e) {
+function fe(e) {
 	let t = e.seconds ? `, fitted in ${e.seconds.toFixed(1)} s` : "";
 	return `${l(e.rows, "row")}, ${l(e.features.length + e.texts.length, "feature")}, ${e.model}${t}`;
 }
 // src/points.ts
-var ue = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform mediump float u_size; // as precise as in the other shader, or the two do not link\nvarying vec4 v_colour;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  gl_PointSize = u_size;\n  v_colour = a_colour;\n}", de = "\nprecision mediump float;\nvarying vec4 v_colour; uniform mediump float u_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * u_size, edge = 0.5 * u_size;\n  float a = v_colour.a * (u_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
-function Z(e, t, n) {
+var pe = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour; attribute float a_near;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform float u_size;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  v_size = u_size * (0.6 + 0.8 * a_near);\n  gl_PointSize = v_size;\n  v_colour = vec4(a_colour.rgb, a_colour.a * min(1.0, 0.4 + 1.2 * a_near));\n}", q = "\nprecision mediump float;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * v_size, edge = 0.5 * v_size;\n  float a = v_colour.a * (v_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
+function J(e, t, n) {
 	let r = e.createShader(t);
 	if (e.shaderSource(r, n), e.compileShader(r), !e.getShaderParameter(r, e.COMPILE_STATUS)) throw Error(e.getShaderInfoLog(r) ?? "shader");
 	return r;
 }
-function fe(e) {
+function me(e) {
 	let t = e.getContext("webgl", {
 		antialias: !1,
 		premultipliedAlpha: !0
 	});
 	if (!t) return null;
 	let n = t.createProgram();
-	if (t.attachShader(n, Z(t, t.VERTEX_SHADER, ue)), t.attachShader(n, Z(t, t.FRAGMENT_SHADER, de)), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
+	if (t.attachShader(n, J(t, t.VERTEX_SHADER, pe)), t.attachShader(n, J(t, t.FRAGMENT_SHADER, q)), t.bindAttribLocation(n, 0, "a_from"), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
 	t.useProgram(n), t.enable(t.BLEND), t.blendFunc(t.ONE, t.ONE_MINUS_SRC_ALPHA);
 	let r = {
 		from: t.createBuffer(),
 		to: t.createBuffer(),
-		colour: t.createBuffer()
-	}, [i, a, o, s] = [
+		colour: t.createBuffer(),
+		near: t.createBuffer()
+	}, i = t.getAttribLocation(n, "a_near");
+	t.vertexAttrib1f(i, .5);
+	let [a, o, s, c] = [
 		"u_offset",
 		"u_scale",
 		"u_share",
 		"u_size"
-	].map((e) => t.getUniformLocation(n, e)), c = 0, l = null, u = t.createBuffer(), d = t.getExtension("OES_element_index_uint") !== null, f = (e, r, i, a, o, s) => {
+	].map((e) => t.getUniformLocation(n, e)), l = 0, u = null, d = t.createBuffer(), f = t.getExtension("OES_element_index_uint") !== null, p = (e, r, i, a, o, s) => {
 		let c = t.getAttribLocation(n, r);
 		t.bindBuffer(t.ARRAY_BUFFER, e), t.bufferData(t.ARRAY_BUFFER, i, t.STATIC_DRAW), t.enableVertexAttribArray(c), t.vertexAttribPointer(c, a, o, s, 0, 0);
 	};
 	return {
 		kind: "webgl",
 		places(e, n) {
-			c = n.length / 2, f(r.from, "a_from", e, 2, t.FLOAT, !1), f(r.to, "a_to", n, 2, t.FLOAT, !1);
+			l = n.length / 2, p(r.from, "a_from", e, 2, t.FLOAT, !1), p(r.to, "a_to", n, 2, t.FLOAT, !1);
 		},
 		colours(e) {
-			f(r.colour, "a_colour", e, 4, t.UNSIGNED_BYTE, !0);
+			p(r.colour, "a_colour", e, 4, t.UNSIGNED_BYTE, !0);
 		},
-		order(e) {
-			l = d ? e : null, l && (t.bindBuffer(t.ELEMENT_ARRAY_BUFFER, u), t.bufferData(t.ELEMENT_ARRAY_BUFFER, l, t.DYNAMIC_DRAW));
+		draw(e) {
+			u = f && e ? e.order : null, e ? p(r.near, "a_near", e.near, 1, t.FLOAT, !1) : t.disableVertexAttribArray(i), u && (t.bindBuffer(t.ELEMENT_ARRAY_BUFFER, d), t.bufferData(t.ELEMENT_ARRAY_BUFFER, u, t.DYNAMIC_DRAW));
 		},
-		paint(n, r, u) {
+		paint(n, r, i) {
 			let d = e.width / n.width;
-			t.viewport(0, 0, e.width, e.height), t.clearColor(0, 0, 0, 0), t.clear(t.COLOR_BUFFER_BIT), t.uniform2f(a, 2 * n.s / n.width, 2 * n.s / n.height), t.uniform2f(i, 2 * n.ox / n.width - 1, 1 - 2 * n.oy / n.height), t.uniform1f(o, r), t.uniform1f(s, Math.max(1, u * d)), l ? t.drawElements(t.POINTS, l.length, t.UNSIGNED_INT, 0) : t.drawArrays(t.POINTS, 0, c);
+			t.viewport(0, 0, e.width, e.height), t.clearColor(0, 0, 0, 0), t.clear(t.COLOR_BUFFER_BIT), t.uniform2f(o, 2 * n.s / n.width, 2 * n.s / n.height), t.uniform2f(a, 2 * n.ox / n.width - 1, 1 - 2 * n.oy / n.height), t.uniform1f(s, r), t.uniform1f(c, Math.max(1, i * d)), u ? t.drawElements(t.POINTS, u.length, t.UNSIGNED_INT, 0) : t.drawArrays(t.POINTS, 0, l);
 		}
 	};
 }
-function pe(e) {
+function he(e) {
 	let t = e.getContext("2d"), n = /* @__PURE__ */ new Float32Array(), r = /* @__PURE__ */ new Float32Array(), i = /* @__PURE__ */ new Uint8Array(), a = null;
 	return {
 		kind: "canvas",
@@ -1197,39 +1193,39 @@ function pe(e) {
 		colours(e) {
 			i = new Uint8Array(e);
 		},
-		order(e) {
+		draw(e) {
 			a = e;
 		},
 		paint(o, s, c) {
-			let { width: l, height: u } = e, d = l / o.width, f = Math.max(.5, c * d / 2), p = Math.ceil(f), m = new ImageData(l, u), h = m.data;
+			let { width: l, height: u } = e, d = l / o.width, f = new ImageData(l, u), p = f.data;
 			for (let e = 0; e < r.length / 2; e++) {
-				let t = a ? a[e] : e;
+				let t = a ? a.order[e] : e, f = a ? a.near[t] : .5, m = Math.max(.5, c * d * (.6 + .8 * f) / 2), h = Math.ceil(m);
 				if (!i[4 * t + 3]) continue;
-				let c = n[2 * t] + s * (r[2 * t] - n[2 * t]), m = n[2 * t + 1] + s * (r[2 * t + 1] - n[2 * t + 1]), g = Math.round(d * (o.ox + o.s * c)), _ = Math.round(d * (o.oy - o.s * m)), v = i[4 * t + 3] / 255;
-				for (let e = -p; e <= p; e++) for (let n = -p; n <= p; n++) {
-					if (n * n + e * e > f * f || g + n < 0 || _ + e < 0 || g + n >= l || _ + e >= u) continue;
-					let r = 4 * ((_ + e) * l + g + n), a = h[r + 3] / 255, o = v + a * (1 - v);
-					for (let e = 0; e < 3; e++) h[r + e] = (i[4 * t + e] * v + h[r + e] * a * (1 - v)) / o;
-					h[r + 3] = 255 * o;
+				let g = n[2 * t] + s * (r[2 * t] - n[2 * t]), _ = n[2 * t + 1] + s * (r[2 * t + 1] - n[2 * t + 1]), v = Math.round(d * (o.ox + o.s * g)), y = Math.round(d * (o.oy - o.s * _)), b = Math.min(1, .4 + 1.2 * f) * i[4 * t + 3] / 255;
+				for (let e = -h; e <= h; e++) for (let n = -h; n <= h; n++) {
+					if (n * n + e * e > m * m || v + n < 0 || y + e < 0 || v + n >= l || y + e >= u) continue;
+					let r = 4 * ((y + e) * l + v + n), a = p[r + 3] / 255, o = b + a * (1 - b);
+					for (let e = 0; e < 3; e++) p[r + e] = (i[4 * t + e] * b + p[r + e] * a * (1 - b)) / o;
+					p[r + 3] = 255 * o;
 				}
 			}
-			t.putImageData(m, 0, 0);
+			t.putImageData(f, 0, 0);
 		}
 	};
 }
-function me(e) {
+function ge(e) {
 	let t = null;
 	try {
-		t = fe(e);
+		t = me(e);
 	} catch {
 		t = null;
 	}
 	if (t) return t;
 	let n = e.cloneNode();
-	return e.replaceWith(n), pe(n);
+	return e.replaceWith(n), he(n);
 }
 // src/scatter.ts
-var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 400, ye = class {
+var _e = matchMedia("(prefers-reduced-motion: reduce)"), ve = .9, ye = 7, be = 400, xe = 3e3, Se = class {
 	stage;
 	n = 0;
 	tool = "move";
@@ -1240,6 +1236,8 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 	onwalk = () => {};
 	onturn = null;
 	allowed = () => !0;
+	ondrag = () => {};
+	dragged = () => [];
 	view = {
 		ox: 0,
 		oy: 0,
@@ -1265,14 +1263,14 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 	constructor(e) {
 		this.stage = e;
 		let [t, n, r] = [...e.querySelectorAll("canvas")];
-		this.painter = me(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
+		this.painter = ge(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
 	}
 	end() {
 		this.observer.disconnect();
 	}
 	show(e, t, n = null) {
-		let r = t && e.length === this.points.length && !he.matches ? this.points : e;
-		this.points = e, this.n = e.length / 2, this.painter.places(r, e), this.painter.order(n), this.cells = null;
+		let r = t && e.length === this.points.length && !_e.matches ? this.points : e;
+		this.points = e, this.n = e.length / 2, this.painter.places(r, e), this.painter.draw(n), this.cells = null;
 		let i = { ...this.view };
 		if (this.moved && t || this.all(), r === e) {
 			this.share = 1, this.draw();
@@ -1285,13 +1283,13 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 				"s"
 			]) this.view[t] = i[t] + e * (a[t] - i[t]);
 		}, l = (t) => {
-			let n = Math.min(1, Math.max(0, t - s) / (1e3 * ge));
+			let n = Math.min(1, Math.max(0, t - s) / (1e3 * ve));
 			this.share = n * n * (3 - 2 * n), o && !this.moved && c(this.share), this.draw(), this.points === e && (n < 1 ? requestAnimationFrame(l) : o && !this.moved && this.all());
 		};
 		o && c(0), this.share = 0, requestAnimationFrame(l);
 	}
 	place(e, t) {
-		this.points = e, this.share = 1, this.painter.places(e, e), this.painter.order(t), this.cells = null, this.draw();
+		this.points = e, this.share = 1, this.painter.places(e, e), this.painter.draw(t), this.cells = null, this.draw();
 	}
 	ring(e) {
 		this.rings = e, this.draw();
@@ -1452,7 +1450,7 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 		}
 		this.n && this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))));
 		let r = getComputedStyle(this.stage), i = r.getPropertyValue("--ink"), a = r.getPropertyValue("--accent");
-		if (this.path && (this.over.beginPath(), this.outline(this.path).forEach(([e, t], n) => n ? this.over.lineTo(e, t) : this.over.moveTo(e, t)), this.over.closePath(), this.over.strokeStyle = a, this.over.lineWidth = 1.5, this.over.stroke(), this.over.globalAlpha = .1, this.over.fillStyle = a, this.over.fill(), this.over.globalAlpha = 1), this.share === 1 && this.annotate(i, a), this.marked >= 0 && this.marked < this.n && this.share === 1) {
+		if (this.path && this.tool === "drag" ? this.paintDragged(this.path, a) : this.path && (this.over.beginPath(), this.outline(this.path).forEach(([e, t], n) => n ? this.over.lineTo(e, t) : this.over.moveTo(e, t)), this.over.closePath(), this.over.strokeStyle = a, this.over.lineWidth = 1.5, this.over.stroke(), this.over.globalAlpha = .1, this.over.fillStyle = a, this.over.fill(), this.over.globalAlpha = 1), this.share === 1 && this.annotate(i, a), this.marked >= 0 && this.marked < this.n && this.share === 1) {
 			let [e, t] = this.placeOf(this.marked);
 			this.over.beginPath(), this.over.arc(e, t, 9, 0, 2 * Math.PI), this.over.strokeStyle = i, this.over.lineWidth = 2, this.over.stroke();
 		}
@@ -1460,7 +1458,7 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 	annotate(e, t) {
 		let n = this.over;
 		n.strokeStyle = t, n.lineWidth = this.rings.length > 60 ? 1 : 2;
-		for (let e of this.rings.slice(0, ve)) {
+		for (let e of this.rings.slice(0, be)) {
 			let [t, r] = this.placeOf(e);
 			n.beginPath(), n.arc(t, r, this.rings.length > 60 ? 4.5 : 7, 0, 2 * Math.PI), n.stroke();
 		}
@@ -1471,6 +1469,18 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 				n.beginPath(), n.arc(t, r, 3.5, 0, 2 * Math.PI), n.fill();
 			}
 		}
+	}
+	paintDragged(e, t) {
+		let n = this.over, [[r, i], [a, o]] = [e[0], e[e.length - 1]], s = Math.atan2(o - i, a - r);
+		n.strokeStyle = t, n.lineWidth = 1.5, n.beginPath(), n.moveTo(r, i), n.lineTo(a, o);
+		for (let e of [-2.6, 2.6]) n.moveTo(a, o), n.lineTo(a + 10 * Math.cos(s + e), o + 10 * Math.sin(s + e));
+		let c = 0;
+		for (let e of this.dragged()) {
+			if (c++ >= xe) break;
+			let [t, s] = this.placeOf(e);
+			n.moveTo(t + a - r + 4, s + o - i), n.arc(t + a - r, s + o - i, 4, 0, 2 * Math.PI);
+		}
+		n.stroke();
 	}
 	outline(e) {
 		if (this.tool !== "box") return e;
@@ -1491,7 +1501,7 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 			let t = [e.offsetX, e.offsetY], n = this.pointers.get(e.pointerId);
 			if (!n) return this.hover(t);
 			if (this.path) return this.path.push(t), this.draw();
-			if (this.tool === "walk" && this.pointers.size === 1) return Math.hypot(t[0] - n[0], t[1] - n[1]) < _e ? void 0 : (this.pointers.set(e.pointerId, t), this.onwalk(this.toMap(...t), !1));
+			if (this.tool === "walk" && this.pointers.size === 1) return Math.hypot(t[0] - n[0], t[1] - n[1]) < ye ? void 0 : (this.pointers.set(e.pointerId, t), this.onwalk(this.toMap(...t), !1));
 			if (this.pointers.size === 2) {
 				let r = [...this.pointers].find(([t]) => t !== e.pointerId)[1], i = (e) => Math.max(8, Math.hypot(e[0] - r[0], e[1] - r[1]));
 				this.zoom(i(t) / i(n), (t[0] + r[0]) / 2, (t[1] + r[1]) / 2);
@@ -1501,7 +1511,11 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 		let t = (e) => {
 			this.pointers.delete(e.pointerId);
 			let t = this.path;
-			this.path = null, t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), be(e)), this.draw();
+			if (this.path = null, t && this.tool === "drag") {
+				let [n, r] = [this.toMap(...t[0]), this.toMap(...t[t.length - 1])];
+				e.type === "pointerup" && t.length > 2 && this.ondrag([r[0] - n[0], r[1] - n[1]]);
+			} else t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), Ce(e));
+			this.draw();
 		};
 		e.addEventListener("pointerup", t), e.addEventListener("pointercancel", t), e.addEventListener("dblclick", (e) => this.zoom(2, e.offsetX, e.offsetY)), e.addEventListener("wheel", (e) => {
 			e.preventDefault(), this.zoom(Math.exp(-Math.max(-120, Math.min(120, e.deltaY)) * .0022), e.offsetX, e.offsetY);
@@ -1543,7 +1557,246 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 		else return;
 		e.preventDefault();
 	}
-}, be = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", xe = .13, Se = .06, Ce = class {
+}, Ce = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", Y = [
+	"factor_out",
+	"bring_out",
+	"axis"
+], we = [
+	"same",
+	"different",
+	"label",
+	"pin",
+	"drop"
+], Te = class {
+	host;
+	editing = -1;
+	filled = "";
+	constructor(e) {
+		this.host = e;
+	}
+	tell(...e) {
+		this.host.act("say", { statements: e });
+	}
+	columns() {
+		return this.host.state.columns.filter((e) => !e.feature).map((e) => e.name);
+	}
+	fillSay() {
+		let { state: e } = this.host, { A: t, B: n } = this.host.chosen(), r = t.length > 0, s = r && n.length > 0, c = this.columns(), l = [i("div", { class: "tools wrap" }, a(s ? "A and B are the same" : "These are the same", () => this.tell({
+			kind: "same",
+			rows: t,
+			...s ? { others: n } : {}
+		}), { disabled: !e.say.same || !(s || t.length > 1) }), a("A and B differ", () => this.tell({
+			kind: "different",
+			rows: t,
+			others: n
+		}), { disabled: !e.say.different || !s }), a("Factor selection out", () => this.factorSelection(t), { disabled: !e.say.factor_out || !r }), a("Pin", () => this.tell({
+			kind: "pin",
+			rows: t
+		}), {
+			disabled: !e.say.pin || !r,
+			title: e.say.move ? "The next map holds these rows where they are" : "Align the next map by these rows"
+		}), a("Drop", () => this.tell({
+			kind: "drop",
+			rows: t
+		}), {
+			disabled: !e.say.drop || !r,
+			title: "Fit without these rows"
+		}))];
+		e.say.move && l.push(this.arrows(r)), l.push(this.labelForm(t)), c.length && l.push(this.byColumn(c)), o(this.host.byId("say"), ...l);
+	}
+	arrows(e) {
+		return i("div", {
+			class: "tools wrap",
+			role: "group",
+			"aria-label": "Move the selection"
+		}, i("span", { class: "note" }, "Move"), ...[
+			[
+				"←",
+				"left",
+				-1,
+				0
+			],
+			[
+				"→",
+				"right",
+				1,
+				0
+			],
+			[
+				"↑",
+				"up",
+				0,
+				1
+			],
+			[
+				"↓",
+				"down",
+				0,
+				-1
+			]
+		].map(([t, n, r, i]) => a(t, () => this.host.shift(r / 12, i / 12), {
+			disabled: !e,
+			"aria-label": `Move the selection ${n}`
+		})));
+	}
+	labelForm(e) {
+		let t = i("input", {
+			type: "text",
+			"aria-label": "Label",
+			placeholder: "label",
+			size: 9,
+			maxLength: 80
+		}), n = i("input", {
+			type: "text",
+			"aria-label": "Column of the label",
+			value: "label",
+			size: 7,
+			maxLength: 80
+		});
+		return i("form", {
+			class: "tools wrap",
+			onsubmit: (r) => {
+				r.preventDefault(), e.length && t.value && n.value && this.tell({
+					kind: "label",
+					rows: e,
+					column: n.value,
+					value: t.value
+				});
+			}
+		}, t, " in ", n, i("button", {
+			type: "submit",
+			disabled: !e.length
+		}, "Label"));
+	}
+	byColumn(e) {
+		let { say: t } = this.host.state, n = X("Column", e, e[0]), r = () => n.value;
+		return i("div", { class: "tools wrap" }, n, a("Factor out", () => this.tell({
+			kind: "factor_out",
+			column: r()
+		}), {
+			disabled: !t.factor_out,
+			title: "This is known: show the rest"
+		}), a("Bring out", () => this.tell({
+			kind: "bring_out",
+			column: r()
+		}), {
+			disabled: !t.bring_out,
+			title: "Rows that are equal there should be near"
+		}), a("Show on an axis", () => this.tell({
+			kind: "axis",
+			column: r(),
+			...this.period(r())
+		}), {
+			disabled: !t.axis,
+			title: "Let an axis of the map show it"
+		}));
+	}
+	period(e) {
+		let t = this.host.state.columns.find((t) => !t.feature && t.name === e)?.period;
+		return t ? { period: t } : {};
+	}
+	factorSelection(e) {
+		let { state: t } = this.host, n = new Set(e), r = Array.from({ length: t.rows }, (e, t) => t).filter((e) => !n.has(e)), i = new Set(t.columns.map((e) => e.name)), a = 1;
+		for (; i.has(`selection ${a}`);) a++;
+		let o = `selection ${a}`;
+		this.tell({
+			kind: "label",
+			rows: e,
+			column: o,
+			value: "in"
+		}, {
+			kind: "label",
+			rows: r,
+			column: o,
+			value: "out"
+		}, {
+			kind: "factor_out",
+			column: o
+		});
+	}
+	fillStatements() {
+		let { state: e } = this.host;
+		this.editing >= e.statements.length && (this.editing = -1);
+		let t = JSON.stringify([
+			e.statements,
+			this.editing,
+			this.editing < 0 ? null : this.host.chosen()
+		]);
+		t !== this.filled && (this.filled = t, o(this.host.byId("statements"), ...e.statements.map((e, t) => {
+			let n = [i("label", {}, i("input", {
+				type: "checkbox",
+				checked: e.on,
+				onchange: () => void this.host.act("switch", { at: t })
+			}), ` ${e.words}`)];
+			e.kind !== "move" && n.push(a("Edit", () => this.edit(t), {
+				"aria-label": `Edit: ${e.words}`,
+				class: "quiet",
+				"aria-expanded": String(this.editing === t)
+			})), n.push(a("×", () => {
+				this.editing = -1, this.host.act("forget", { at: t });
+			}, {
+				"aria-label": `Forget: ${e.words}`,
+				class: "quiet"
+			}));
+			let r = [i("div", { class: "stated" }, ...n)];
+			return this.editing === t && r.push(this.editor(e, t)), i("li", { class: e.on ? "" : "off" }, ...r);
+		})));
+	}
+	edit(e) {
+		this.editing = this.editing === e ? -1 : e, this.fillStatements(), this.host.byId("statements").querySelector("form input, form select")?.focus();
+	}
+	editor(e, t) {
+		let { A: n, B: r } = this.host.chosen(), o = [], s = i("input", {
+			type: "text",
+			"aria-label": "New label",
+			value: e.value,
+			size: 9,
+			maxLength: 80
+		}), c = i("input", {
+			type: "text",
+			"aria-label": "New column of the label",
+			value: e.column,
+			size: 7,
+			maxLength: 80
+		}), u = X("New column", this.columns(), e.column), d = e.kind === "different" || e.kind === "same" && r.length > 0, f = i("input", {
+			type: "checkbox",
+			disabled: !(n.length > 0 && (!d || r.length > 0))
+		});
+		return e.kind === "label" && o.push(s, " in ", c), Y.includes(e.kind) && o.push(u), we.includes(e.kind) && o.push(i("label", {}, f, ` rows of the selection (A ${l(n.length, "row")}${d ? `, B ${l(r.length, "row")}` : ""})`)), i("form", {
+			class: "tools wrap",
+			"aria-label": `Edit: ${e.words}`,
+			onsubmit: (i) => {
+				i.preventDefault();
+				let a = {};
+				e.kind === "label" && Object.assign(a, {
+					value: s.value,
+					column: c.value
+				}), Y.includes(e.kind) && Object.assign(a, { column: u.value }, e.kind === "axis" ? {
+					period: 0,
+					...this.period(u.value)
+				} : {}), f.checked && Object.assign(a, { rows: n }, d ? { others: r } : e.kind === "same" ? { others: [] } : {}), this.editing = -1, Object.keys(a).length ? this.host.act("edit", {
+					at: t,
+					changes: a
+				}).then(() => this.fillStatements()) : this.fillStatements();
+			}
+		}, ...o, i("button", { type: "submit" }, "Change"), a("Cancel", () => this.edit(t)));
+	}
+};
+function X(e, t, n) {
+	return i("select", { "aria-label": e }, ...t.map((e) => i("option", {
+		value: e,
+		selected: e === n
+	}, e)));
+}
+function Z(e, t, n) {
+	for (let t of e.querySelectorAll(".axis")) t.remove();
+	["x", "y"].forEach((r, a) => {
+		let o = t[n[a]];
+		o && e.append(i("span", { class: `axis ${r}` }, `${o} →`));
+	});
+}
+// src/main.ts
+var Ee = .13, De = .06, Oe = class {
 	root;
 	source;
 	scatter;
@@ -1564,9 +1817,10 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 	code = "python";
 	question = 0;
 	watching = !1;
+	telling = new Te(this);
 	leave = new AbortController();
 	constructor(e, t) {
-		this.root = e, this.source = t, this.scatter = new ye(this.byId("stage")), this.answers = new Y(this);
+		this.root = e, this.source = t, this.scatter = new Se(this.byId("stage")), this.answers = new G(this);
 	}
 	byId(e) {
 		return this.root.getElementById(e);
@@ -1584,7 +1838,7 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 	}
 	async take(e, t = !0) {
 		let n = this.state, r = !n || n.maps[n.current]?.number !== e.maps[e.current].number;
-		this.state = e, r && (this.given = this.chosen(e), await this.answers.show(t), this.row = this.here = null, this.scatter.marked >= 0 && this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked)), this.answers.take(e, r), this.fillControls(), this.fillLists(), await this.recolour(), r ? (this.relayer(), this.remeasure(), this.redescribe(), this.say(e.remarks.join(" "))) : JSON.stringify(n.statements) !== JSON.stringify(e.statements) && this.remeasure();
+		this.state = e, r && (this.given = this.given0(e)), (r || JSON.stringify(n.moved) !== JSON.stringify(e.moved)) && (await this.answers.show(t), this.row = this.here = null, this.scatter.marked >= 0 && this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked)), Z(this.byId("stage"), this.answers.space ? [] : e.axes, this.axes), this.answers.take(e, r), this.fillControls(), this.fillLists(), await this.recolour(), r ? (this.relayer(), this.remeasure(), this.redescribe(), this.say(e.remarks.join(" "))) : JSON.stringify(n.statements) !== JSON.stringify(e.statements) && this.remeasure();
 	}
 	async act(e, t = {}) {
 		await this.tried(async () => this.take(await this.source.post(e, t)));
@@ -1606,7 +1860,8 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 			["move", "Move"],
 			["lasso", "Lasso"],
 			["box", "Box"],
-			["walk", "Walk"]
+			["walk", "Walk"],
+			["drag", "Drag rows"]
 		].map(([e, t]) => i("label", { class: "tool" }, i("input", {
 			type: "radio",
 			name: "tool",
@@ -1615,15 +1870,15 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 			onchange: () => {
 				this.scatter.tool = e, this.byId("stage").dataset.tool = e;
 			}
-		}), t))), this.byId("zoom-in").onclick = () => this.scatter.zoom(1.5), this.byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5), this.byId("zoom-all").onclick = () => this.scatter.all(), this.byId("undo").onclick = () => void this.act("undo"), this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post("save")).written.join(", ")}`)), this.byId("colour").onchange = () => {
+		}), t))), this.byId("zoom-in").onclick = () => this.scatter.zoom(1.5), this.byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5), this.byId("zoom-all").onclick = () => this.scatter.all(), this.byId("undo").onclick = () => void this.act("undo"), this.byId("redo").onclick = () => void this.act("redo"), this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post("save")).written.join(", ")}`)), this.byId("colour").onchange = () => {
 			this.values = null, this.tried(() => this.recolour());
-		}, this.byId("layer").onchange = () => void this.tried(() => this.relayer()), this.scatter.onhover = (e, t) => this.hover(e, t), this.scatter.onselect = (e, t) => this.select(e, t, "selection"), this.scatter.onclear = () => {
+		}, this.byId("layer").onchange = () => void this.tried(() => this.relayer()), this.scatter.onhover = (e, t) => this.hover(e, t), this.scatter.onselect = (e, t) => this.select(e, t, "selection"), this.scatter.dragged = () => this.selected, this.scatter.ondrag = (e) => this.carry(e), this.scatter.onclear = () => {
 			this.answers.walk.clear(), this.select([], "replace");
 		};
 		let { signal: e } = this.leave;
 		this.root.addEventListener("keydown", (e) => {
-			let t = e, n = t.target instanceof HTMLInputElement && t.target.type === "text";
-			t.key === "z" && (t.ctrlKey || t.metaKey) && !n && (t.preventDefault(), this.act("undo"));
+			let t = e, n = t.target instanceof HTMLInputElement && t.target.type === "text", r = t.key.toLowerCase();
+			r !== "z" && r !== "y" || !t.ctrlKey && !t.metaKey || n || (t.preventDefault(), this.act(r === "y" || t.shiftKey ? "redo" : "undo"));
 		}, { signal: e }), matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => void this.tried(() => this.relayer()), { signal: e }), this.byId("stage").page = this;
 	}
 	hover(e, t) {
@@ -1639,7 +1894,7 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 				let { place: e, row: t } = this.asked;
 				this.asked = null;
 				let n = this.answers.where(e, t), r = t < 0 ? Promise.resolve(null) : this.row?.row === t ? Promise.resolve(this.row) : this.source.get(`row?at=${t}`);
-				[this.row, this.here] = await Promise.all([r, this.state.can.decode ? this.source.post("decode", n) : Promise.resolve(null)]), o(this.byId("here"), k(this.state, this.row, this.here, this.style));
+				[this.row, this.here] = await Promise.all([r, this.state.can.decode ? this.source.post("decode", n) : Promise.resolve(null)]), o(this.byId("here"), E(this.state, this.row, this.here, this.style));
 			}
 		} finally {
 			this.asking = !1;
@@ -1649,11 +1904,11 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 		let e = this.byId("colour"), t = Number(e.value), n = this.state.rows;
 		if (e.value === "judge") return this.answers.judge();
 		this.column = e.value === "" ? null : this.state.columns[t], this.column && (this.values = await this.answers.values.of(`column?at=${t}`));
-		let r = z(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, { passing: o, hide: s } = this.answers.filters, c = n > 2e4 ? .75 : .92;
+		let r = F(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, { passing: o, hide: s } = this.answers.filters, c = n > 2e4 ? .75 : .92;
 		for (let e = 0; e < n; e++) {
 			let t = o !== null && !o[e];
-			for (let n = 0; n < 3; n++) i[4 * e + n] = t ? N[n] : r[3 * e + n];
-			i[4 * e + 3] = t ? s ? 0 : 255 * Se : 255 * (!a || this.selected.has(e) ? c : this.other.has(e) ? .55 : xe);
+			for (let n = 0; n < 3; n++) i[4 * e + n] = t ? k[n] : r[3 * e + n];
+			i[4 * e + 3] = t ? s ? 0 : 255 * De : 255 * (!a || this.selected.has(e) ? c : this.other.has(e) ? .55 : Ee);
 		}
 		this.scatter.colours(i), this.fillLegend();
 	}
@@ -1662,9 +1917,9 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 		if (!e) return o(this.byId("legend"));
 		let t = (e, t) => {
 			let n = i("span", { class: "dot" });
-			return n.style.background = U(e), i("span", { class: "swatch" }, n, t);
+			return n.style.background = z(e), i("span", { class: "swatch" }, n, t);
 		};
-		if (e.kind === "categories") return o(this.byId("legend"), ...(e.levels ?? []).slice(0, 24).map((e, n) => t(I(n), e)));
+		if (e.kind === "categories") return o(this.byId("legend"), ...(e.levels ?? []).slice(0, 24).map((e, n) => t(M(n), e)));
 		let n = e.period ? 0 : e.low ?? 0, r = e.period ?? e.high ?? 1;
 		o(this.byId("legend"), ...[
 			0,
@@ -1672,7 +1927,7 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 			.5,
 			.75,
 			1
-		].map((i) => t(R(e, n + i * (r - n)), s(n + i * (r - n)))));
+		].map((i) => t(P(e, n + i * (r - n)), s(n + i * (r - n)))));
 	}
 	async relayer() {
 		let e = this.byId("layer").value, t = this.scatter.window();
@@ -1687,7 +1942,7 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 		}, r = (e) => this.style.getPropertyValue(e);
 		this.scatter.setLayer(await this.source.post("layer", n), r(e === "uncertainty" ? "--doubt" : "--density"), r(e === "density" ? "--density" : "--doubt"));
 	}
-	chosen(e) {
+	given0(e) {
 		let t = {};
 		for (let n of e.controls) t[n.name] = this.given?.[n.name] ?? (n.values ? n.values[0] : ((n.low ?? 0) + (n.high ?? 1)) / 2);
 		return e.controls.length && this.given ? t : null;
@@ -1703,7 +1958,9 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 			"density",
 			"uncertainty",
 			"reliability"
-		].filter((t) => e.can[t]).map((e) => r(e, e, c === e))), this.byId("undo").disabled = !e.can.undo, s.disabled = this.answers.space !== null, this.fillAxes(), this.fillGiven();
+		].filter((t) => e.can[t]).map((e) => r(e, e, c === e)));
+		for (let t of ["undo", "redo"]) this.byId(t).disabled = !e.can[t];
+		s.disabled = this.answers.space !== null, this.fillAxes(), this.fillGiven();
 	}
 	fillAxes() {
 		if (this.state.dims <= 2) return;
@@ -1712,7 +1969,7 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 			onchange: (t) => {
 				let n = Number(t.target.value);
 				this.axes = e ? [this.axes[0], n] : [n, this.axes[1]], this.axes[0] !== this.axes[1] && this.tried(async () => {
-					await this.answers.show(!0), await this.relayer();
+					Z(this.byId("stage"), this.state.axes, this.axes), await this.answers.show(!0), await this.relayer();
 				});
 			}
 		}, ...Array.from({ length: this.state.dims }, (t, n) => i("option", {
@@ -1779,7 +2036,7 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 	}
 	fillSelection(e = null) {
 		let t = this.byId("selection"), n = this.state;
-		if (this.fillSay(), !this.selected.size && !this.other.size) return o(t, i("p", { class: "note" }, "Draw around rows with Lasso or Box (Shift adds, Alt removes), or mark a row with the keyboard and press Space."));
+		if (this.telling.fillSay(), this.telling.fillStatements(), !this.selected.size && !this.other.size) return o(t, i("p", { class: "note" }, "Draw around rows with Lasso or Box (Shift adds, Alt removes), or mark a row with the keyboard and press Space."));
 		let r = [
 			a("Clear", () => {
 				this.other.clear(), this.select([], "replace");
@@ -1811,7 +2068,7 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 				rows: this.rows(this.selected),
 				others: t.length ? t : null
 			});
-			e === this.question && this.fillSelection(X(this.state, n, t.length > 0));
+			e === this.question && this.fillSelection(K(this.state, n, t.length > 0));
 		});
 	}
 	async change() {
@@ -1819,7 +2076,7 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 			rows: this.rows(this.selected),
 			given: this.given
 		});
-		this.fillSelection(ie(this.state, e));
+		this.fillSelection(ce(this.state, e));
 	}
 	async download(e, t) {
 		let n = await this.source.postForBytes("export", {
@@ -1831,95 +2088,35 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 		});
 		r.click(), URL.revokeObjectURL(r.href);
 	}
-	tell(...e) {
-		this.act("say", { statements: e });
+	chosen() {
+		return {
+			A: this.rows(this.selected),
+			B: this.rows(this.other)
+		};
 	}
-	fillSay() {
-		let e = this.state, t = this.rows(this.selected), n = this.rows(this.other), r = t.length > 0, s = r && n.length > 0, c = e.columns.filter((e) => !e.feature), l = [
-			a(s ? "A and B are the same" : "These are the same", () => this.tell({
-				kind: "same",
-				rows: t,
-				...s ? { others: n } : {}
-			}), { disabled: !e.say.same || !(s || t.length > 1) }),
-			a("A and B differ", () => this.tell({
-				kind: "different",
-				rows: t,
-				others: n
-			}), { disabled: !e.say.different || !s }),
-			a("Factor selection out", () => this.factorSelection(t), { disabled: !e.say.factor_out || !r }),
-			a("Pin", () => this.tell({
-				kind: "pin",
-				rows: t
-			}), {
-				disabled: !e.say.pin || !r,
-				title: "Align the next map by these rows"
-			}),
-			a("Drop", () => this.tell({
-				kind: "drop",
-				rows: t
-			}), {
-				disabled: !e.say.drop || !r,
-				title: "Fit without these rows"
-			})
-		], u = i("input", {
-			type: "text",
-			"aria-label": "Label",
-			placeholder: "label",
-			size: 9,
-			maxLength: 80
-		}), d = i("input", {
-			type: "text",
-			"aria-label": "Column of the label",
-			value: "label",
-			size: 7,
-			maxLength: 80
-		}), f = i("form", {
-			class: "tools wrap",
-			onsubmit: (e) => {
-				e.preventDefault(), r && u.value && d.value && this.tell({
-					kind: "label",
-					rows: t,
-					column: d.value,
-					value: u.value
-				});
-			}
-		}, u, " in ", d, i("button", {
-			type: "submit",
-			disabled: !r
-		}, "Label")), p = i("select", { "aria-label": "Column" }, ...c.map((e) => i("option", { value: e.name }, e.name))), m = i("div", { class: "tools wrap" }, p, a("Factor out", () => this.tell({
-			kind: "factor_out",
-			column: p.value
-		}), { disabled: !e.say.factor_out || !c.length }), a("Bring out", () => this.tell({
-			kind: "bring_out",
-			column: p.value
-		}), { disabled: !e.say.bring_out || !c.length }));
-		o(this.byId("say"), i("div", { class: "tools wrap" }, ...l), f, ...c.length ? [m] : []);
+	shift(e, t) {
+		let [n, r] = this.scatter.extent(), i = r - n;
+		this.carry([e * i, t * i]);
 	}
-	factorSelection(e) {
-		let t = new Set(e), n = Array.from({ length: this.state.rows }, (e, t) => t).filter((e) => !t.has(e)), r = new Set(this.state.columns.map((e) => e.name)), i = 1;
-		for (; r.has(`selection ${i}`);) i++;
-		let a = `selection ${i}`;
-		this.tell({
-			kind: "label",
-			rows: e,
-			column: a,
-			value: "in"
-		}, {
-			kind: "label",
-			rows: n,
-			column: a,
-			value: "out"
-		}, {
-			kind: "factor_out",
-			column: a
+	carry(e) {
+		if (!this.selected.size) return this.say("Select the rows that should be elsewhere, then drag them.");
+		if (this.answers.space) return this.say("Rows are dragged along two axes: switch 3-D off first.");
+		let t = {
+			rows: this.rows(this.selected),
+			shift: e,
+			x: this.axes[0],
+			y: this.axes[1]
+		};
+		this.tried(async () => {
+			await this.take(await this.source.post("move", t)), this.say(`${l(t.rows.length, "row")} moved. Re-fit holds them there, and the other rows find their places around them.`);
 		});
 	}
 	fillLists() {
 		let e = this.state;
-		this.byId("title").textContent = e.title, this.byId("about").textContent = le(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), o(this.byId("statements"), ...ae(e, (e) => void this.act("switch", { at: e }), (e) => void this.act("forget", { at: e }))), o(this.byId("history"), ...oe(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), k(e, null, null, this.style));
+		this.byId("title").textContent = e.title, this.byId("about").textContent = fe(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), o(this.byId("history"), ...le(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), E(e, null, null, this.style));
 	}
 	fillCode() {
-		o(this.byId("code"), ...ce(this.state, this.code, (e) => {
+		o(this.byId("code"), ...de(this.state, this.code, (e) => {
 			this.code = e, this.fillCode();
 		}, (e) => void navigator.clipboard.writeText(e).then(() => this.say("Copied."))));
 	}
@@ -1927,7 +2124,7 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 		let { current: e } = this.state;
 		await this.tried(async () => {
 			let [t, n] = await Promise.all([e > 0 ? this.source.get(`measures?map=${e - 1}`) : Promise.resolve(null), this.source.get(`measures?map=${e}`)]);
-			o(this.byId("measures"), se(t, n));
+			o(this.byId("measures"), ue(t, n));
 		});
 	}
 	fillRefit(e) {
@@ -1979,7 +2176,7 @@ var he = matchMedia("(prefers-reduced-motion: reduce)"), ge = .9, _e = 7, ve = 4
 			}
 		}
 	}
-}, we = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00;--veil:#ffffffb8;--picked:#e3f0f8}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70;--veil:#1a1e25bd;--picked:#1d3442}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.legend{color:var(--soft);flex-wrap:wrap;flex:none;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}thead th:first-child{text-align:left}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak td,tr.weak th{color:var(--soft);font-style:italic}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements li,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}button.small{min-height:24px;padding:0 8px;font-size:12px}input[type=search]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;width:128px;min-height:30px;padding:3px 9px;font-size:13px}::placeholder{color:var(--soft);opacity:1}.toolbar .tools{flex-wrap:wrap}#find .note{white-space:nowrap;margin:0}.facet-box{border-top:1px solid var(--line)}.facet-box>summary{overflow-wrap:anywhere;padding:5px 0}.facet-box .chosen{float:right;color:var(--accent);padding-left:8px;font-size:12px;font-weight:600}.facets{padding-left:12px}.facet{padding:2px 0 10px}.histogram{cursor:ew-resize;touch-action:pan-y;border-bottom:1px solid var(--line);width:100%;height:46px;display:block}.sliders{height:22px;position:relative}.sliders input{pointer-events:none;appearance:none;background:0 0;width:calc(100% + 16px);height:22px;margin:0;position:absolute;inset:0 -8px}.sliders input::-webkit-slider-runnable-track{background:0 0;height:22px}.sliders input::-moz-range-track{background:0 0}.sliders input::-webkit-slider-thumb{appearance:none;pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:16px;height:16px;margin-top:3px}.sliders input::-moz-range-thumb{pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:10px;height:10px}.ends{color:var(--soft);font-variant-numeric:tabular-nums;justify-content:space-between;align-items:center;font-size:12px;display:flex}.levels{max-height:214px;margin:6px 0 0;padding:0;list-style:none;overflow:auto}.levels li{grid-template-columns:minmax(0,1fr) 84px 58px;align-items:center;gap:8px;min-height:24px;display:grid}.levels label{align-items:center;gap:6px;min-width:0;display:flex}.level{text-overflow:ellipsis;white-space:nowrap;overflow:hidden}.levels .empty .level,.levels .empty .counted{color:var(--soft)}.count-bar{background:linear-gradient(var(--accent), var(--accent)) left / var(--share,0%) 100% no-repeat, var(--line);border-radius:3px;height:6px}.counted{text-align:right;font-variant-numeric:tabular-nums;font-size:12px}.table,.walk{background:var(--card);border:1px solid var(--line);border-radius:8px;flex:none;min-width:0;margin-top:8px;padding:6px 10px}.walk .scrolled{max-height:150px}.table-scroll{border-top:1px solid var(--line);height:190px;position:relative;overflow:auto}.rows{border-collapse:separate;border-spacing:0;width:auto;min-width:100%}.rows thead th{background:var(--card);z-index:1;height:26px;padding:0;position:sticky;top:0}.rows td{text-overflow:ellipsis;white-space:nowrap;cursor:pointer;max-width:190px;height:26px;padding:0 8px;overflow:hidden}.rows .word{text-align:left}.rows .space td{border:none;height:auto;padding:0}.rows.nameless .name{display:none}.rows tr.picked td{background:var(--picked)}.rows tr.marked td,.rows tbody tr:hover td{background:color-mix(in srgb, var(--accent) 16%, var(--card))}.rows:focus-visible tr.at td{box-shadow:inset 0 2px var(--accent), inset 0 -2px var(--accent)}.rows:focus-visible{outline:none}.table-scroll:has(.rows:focus-visible){outline:2px solid var(--accent);outline-offset:1px}.sorter{text-overflow:ellipsis;white-space:nowrap;max-width:190px;min-height:26px;color:var(--soft);width:100%;text-align:inherit;background:0 0;border:none;padding:0 8px;font-size:12px;font-weight:600;overflow:hidden}.film{gap:4px;padding:4px 0 2px;display:flex;overflow-x:auto}.frame{background:0 0;border-color:#0000;flex:1 0 46px;min-width:0;max-width:92px;padding:2px}.frame canvas{width:100%;image-rendering:pixelated;border-radius:4px;display:block}.frame figcaption{text-align:center}.frame.guess{border:1px dashed var(--warn)}.frame.guess canvas{opacity:.6}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", Te = 12e4;
+}, ke = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00;--veil:#ffffffb8;--picked:#e3f0f8}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70;--veil:#1a1e25bd;--picked:#1d3442}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.stage[data-tool=drag] #stage-overlay{cursor:grab}.legend{color:var(--soft);flex-wrap:wrap;flex:none;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}thead th:first-child{text-align:left}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak td,tr.weak th{color:var(--soft);font-style:italic}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements .stated,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}.axis{pointer-events:none;color:var(--ink);text-overflow:ellipsis;white-space:nowrap;background:var(--stage);border-radius:4px;max-width:60%;padding:0 4px;font-size:13px;font-weight:600;position:absolute;overflow:hidden}.axis.x{bottom:6px;right:10px}.axis.y{writing-mode:vertical-rl;max-width:none;max-height:60%;top:10px;left:8px;transform:rotate(180deg)}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}button.small{min-height:24px;padding:0 8px;font-size:12px}input[type=search]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;width:128px;min-height:30px;padding:3px 9px;font-size:13px}::placeholder{color:var(--soft);opacity:1}.toolbar .tools{flex-wrap:wrap}#find .note{white-space:nowrap;margin:0}.facet-box{border-top:1px solid var(--line)}.facet-box>summary{overflow-wrap:anywhere;padding:5px 0}.facet-box .chosen{float:right;color:var(--accent);padding-left:8px;font-size:12px;font-weight:600}.facets{padding-left:12px}.facet{padding:2px 0 10px}.histogram{cursor:ew-resize;touch-action:pan-y;border-bottom:1px solid var(--line);width:100%;height:46px;display:block}.sliders{height:22px;position:relative}.sliders input{pointer-events:none;appearance:none;background:0 0;width:calc(100% + 16px);height:22px;margin:0;position:absolute;inset:0 -8px}.sliders input::-webkit-slider-runnable-track{background:0 0;height:22px}.sliders input::-moz-range-track{background:0 0}.sliders input::-webkit-slider-thumb{appearance:none;pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:16px;height:16px;margin-top:3px}.sliders input::-moz-range-thumb{pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:10px;height:10px}.ends{color:var(--soft);font-variant-numeric:tabular-nums;justify-content:space-between;align-items:center;font-size:12px;display:flex}.levels{max-height:214px;margin:6px 0 0;padding:0;list-style:none;overflow:auto}.levels li{grid-template-columns:minmax(0,1fr) 84px 58px;align-items:center;gap:8px;min-height:24px;display:grid}.levels label{align-items:center;gap:6px;min-width:0;display:flex}.level{text-overflow:ellipsis;white-space:nowrap;overflow:hidden}.levels .empty .level,.levels .empty .counted{color:var(--soft)}.count-bar{background:linear-gradient(var(--accent), var(--accent)) left / var(--share,0%) 100% no-repeat, var(--line);border-radius:3px;height:6px}.counted{text-align:right;font-variant-numeric:tabular-nums;font-size:12px}.table,.walk{background:var(--card);border:1px solid var(--line);border-radius:8px;flex:none;min-width:0;margin-top:8px;padding:6px 10px}.walk .scrolled{max-height:150px}.table-scroll{border-top:1px solid var(--line);height:190px;position:relative;overflow:auto}.rows{border-collapse:separate;border-spacing:0;width:auto;min-width:100%}.rows thead th{background:var(--card);z-index:1;height:26px;padding:0;position:sticky;top:0}.rows td{text-overflow:ellipsis;white-space:nowrap;cursor:pointer;max-width:190px;height:26px;padding:0 8px;overflow:hidden}.rows .word{text-align:left}.rows .space td{border:none;height:auto;padding:0}.rows.nameless .name{display:none}.rows tr.picked td{background:var(--picked)}.rows tr.marked td,.rows tbody tr:hover td{background:color-mix(in srgb, var(--accent) 16%, var(--card))}.rows:focus-visible tr.at td{box-shadow:inset 0 2px var(--accent), inset 0 -2px var(--accent)}.rows:focus-visible{outline:none}.table-scroll:has(.rows:focus-visible){outline:2px solid var(--accent);outline-offset:1px}.sorter{text-overflow:ellipsis;white-space:nowrap;max-width:190px;min-height:26px;color:var(--soft);width:100%;text-align:inherit;background:0 0;border:none;padding:0 8px;font-size:12px;font-weight:600;overflow:hidden}.film{gap:4px;padding:4px 0 2px;display:flex;overflow-x:auto}.frame{background:0 0;border-color:#0000;flex:1 0 46px;min-width:0;max-width:92px;padding:2px}.frame canvas{width:100%;image-rendering:pixelated;border-radius:4px;display:block}.frame figcaption{text-align:center}.frame.guess{border:1px dashed var(--warn)}.frame.guess canvas{opacity:.6}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage:not([data-tool=move])[data-tool] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", Ae = 12e4;
 function Q(t) {
 	let n = /* @__PURE__ */ new Map(), r = Array.from(crypto.getRandomValues(/* @__PURE__ */ new Uint32Array(2)), (e) => e.toString(36)).join("-"), i = 0, a = (e, t) => {
 		let r = e.id === void 0 ? void 0 : n.get(e.id), i = t?.[0];
@@ -1996,7 +2193,7 @@ function Q(t) {
 			return new Promise((r, i) => {
 				let l = setTimeout(() => {
 					n.delete(c), i(new e("The kernel does not answer. It is busy, or was restarted: then run the cell again."));
-				}, Te);
+				}, Ae);
 				n.set(c, (e) => {
 					clearTimeout(l), n.delete(c), r(e);
 				}), t.send({
@@ -2019,12 +2216,12 @@ function $(e) {
 	let t = e?.rows;
 	return t ? Array.from({ length: t.byteLength / 4 }, (e, n) => t.getInt32(4 * n, !0)) : [];
 }
-function Ee({ model: e, el: n }) {
+function je({ model: e, el: n }) {
 	let r = document.createElement("div"), i = r.attachShadow({ mode: "open" }), a = new CSSStyleSheet(), o = Q(e);
-	a.replaceSync(we), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"save\">Save</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\" class=\"tools\"></span>\n<div class=\"tools\">\n<div class=\"tools\" id=\"find\" role=\"search\"></div>\n<button type=\"button\" id=\"table-open\" aria-expanded=\"false\" aria-controls=\"table\">Table</button>\n</div>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, turn it in three dimensions or walk with the tool Walk, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n<div id=\"walk\" class=\"walk\" hidden></div>\n<div id=\"table\" class=\"table\" hidden></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"filters-title\">\n<h2 id=\"filters-title\">Filter</h2>\n<div id=\"filters\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
+	a.replaceSync(ke), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"redo\" aria-keyshortcuts=\"Control+Y\">Redo</button>\n<button type=\"button\" id=\"save\">Save</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\" class=\"tools\"></span>\n<div class=\"tools\">\n<div class=\"tools\" id=\"find\" role=\"search\"></div>\n<button type=\"button\" id=\"table-open\" aria-expanded=\"false\" aria-controls=\"table\">Table</button>\n</div>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, turn it in three dimensions or walk with the tool Walk, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n<div id=\"walk\" class=\"walk\" hidden></div>\n<div id=\"table\" class=\"table\" hidden></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"filters-title\">\n<h2 id=\"filters-title\">Filter</h2>\n<div id=\"filters\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
 	let s = document.body.dataset.jpThemeLight;
 	s && (r.dataset.theme = s === "true" ? "light" : "dark"), n.append(r);
-	let c = new Ce(i, new t(o));
+	let c = new Oe(i, new t(o));
 	c.onselect = (t) => {
 		let n = new DataView(new Int32Array(t).buffer);
 		e.set("selection", { rows: n }), e.save_changes();
@@ -2039,5 +2236,5 @@ function Ee({ model: e, el: n }) {
 		e.off("change:selection", l), c.end(), o.end();
 	};
 }
-var De = { render: Ee };
-export { De as default, Q as kernel };
+var Me = { render: je };
+export { Me as default, Q as kernel };
