@@ -91,6 +91,12 @@ export class Asking {
     return { place, row: beside, given, x: axes[0], y: axes[1] };
   }
 
+  // A move of rows on the page as the server understands it.
+  shifted(shift: Place): object {
+    const [x, y] = this.host.axes;
+    return this.space ? { shift: this.space.direction(...shift), x: 0, y: 1, z: 2 } : { shift, x, y };
+  }
+
   // Reliability is computed on demand, and becomes a column.
   async judge(): Promise<void> {
     if (this.judging) return;

@@ -12,6 +12,9 @@ import { nameAxes, Telling } from "./telling";
 import type { Column, Counterfactual, Decoded, Given, Job, Layer, Measures, Row, State, Summary } from "./types";
 
 const DIM = 0.13, GHOST = 0.06;
+const LAYERS: Record<string, string> = {
+  density: "Shade: how many rows are near", uncertainty: "Shade: how uncertain the data are there", reliability: "Shade: blue can be believed, orange cannot",
+};
 
 export class Page {
   scatter: Scatter;
@@ -163,20 +166,22 @@ export class Page {
   }
 
   private fillLegend(): void {
-    const column = this.column;
-    if (!column) return fill(this.byId("legend"));
+    const column = this.column, layer = this.byId<HTMLSelectElement>("layer"), meaning = layer.disabled ? undefined : LAYERS[layer.value];
+    const below = meaning ? [make("span", { class: "swatch layer" }, meaning)] : [];
+    if (!column) return fill(this.byId("legend"), ...below);
     const swatch = (colour: colours.Rgb, text: string): HTMLElement => {
       const dot = make("span", { class: "dot" });
       dot.style.background = colours.css(colour);
       return make("span", { class: "swatch" }, dot, text);
     };
-    if (column.kind === "categories") return fill(this.byId("legend"), ...(column.levels ?? []).slice(0, 24).map((level, k) => swatch(colours.ofLevel(k), level)));
+    if (column.kind === "categories") return fill(this.byId("legend"), ...(column.levels ?? []).slice(0, 24).map((level, k) => swatch(colours.ofLevel(k), level)), ...below);
     const low = column.period ? 0 : column.low ?? 0, high = column.period ?? column.high ?? 1;
-    fill(this.byId("legend"), ...[0, 0.25, 0.5, 0.75, 1].map((share) => swatch(colours.ofNumber(column, low + share * (high - low)), written(low + share * (high - low)))));
+    fill(this.byId("legend"), ...[0, 0.25, 0.5, 0.75, 1].map((share) => swatch(colours.ofNumber(column, low + share * (high - low)), written(low + share * (high - low)))), ...below);
   }
 
   async relayer(): Promise<void> {
     const kind = this.byId<HTMLSelectElement>("layer").value, extent = this.scatter.window();
+    this.fillLegend();
     if (!kind || this.answers.space) return this.scatter.setLayer(null, "");
     if (kind === "reliability" && this.state.reliability.state !== "done") return this.answers.judge();
     const said = { kind, extent, given: this.given, x: this.axes[0], y: this.axes[1] }, colour = (name: string) => this.style.getPropertyValue(name);
@@ -304,8 +309,7 @@ export class Page {
 
   private carry(shift: [number, number]): void {
     if (!this.selected.size) return this.say("Select the rows that should be elsewhere, then drag them.");
-    if (this.answers.space) return this.say("Rows are dragged along two axes: switch 3-D off first.");
-    const said = { rows: this.rows(this.selected), shift, x: this.axes[0], y: this.axes[1] };
+    const said = { rows: this.rows(this.selected), ...this.answers.shifted(shift) };
     void this.tried(async () => {
       await this.take(await this.source.post<State>("move", said));
       this.say(`${count(said.rows.length, "row")} moved. Re-fit holds them there, and the other rows find their places around them.`);

@@ -4,4 +4,6 @@ import "./style.css";
 import { server, Source } from "./api";
 import { Page } from "./main";
 
-void new Page(document, new Source(server)).start().then(() => { document.documentElement.dataset.ready = "yes"; });
+// Ready is when it is drawn: the legend has its place then, and the map has the rest.
+const ready = () => requestAnimationFrame(() => requestAnimationFrame(() => { document.documentElement.dataset.ready = "yes"; }));
+void new Page(document, new Source(server)).start().then(ready);

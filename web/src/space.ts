@@ -65,6 +65,9 @@ export class Space {
     return { order: out, near: depth };
   }
 
+  // A direction on the screen as one in the map.
+  direction(x: number, y: number): [number, number, number] { return [0, 1, 2].map((k) => this.turn[k] * x + this.turn[3 + k] * y) as [number, number, number]; }
+
   // The place in the map that is seen at (x, y), as deep as a row, or as the middle.
   lift(x: number, y: number, row: number): [number, number, number] {
     const z = row >= 0 ? this.depth(row) : 0, t = this.turn;

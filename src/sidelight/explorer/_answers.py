@@ -176,8 +176,8 @@ def _say(explorer: Explorer, query: Query, said: Message) -> Any:
 
 def _move(explorer: Explorer, query: Query, said: Message) -> Any:
     explorer.warm()
-    rows, shift = explorer.checked_rows(said.get("rows")), _place(said, 2, "shift")
-    explorer.move(rows, shift, _axes(explorer, said))
+    axes = _axes(explorer, said)
+    explorer.move(explorer.checked_rows(said.get("rows")), _place(said, len(axes), "shift"), axes)
     return explorer.state()
 
 

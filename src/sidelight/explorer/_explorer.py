@@ -208,8 +208,8 @@ class Explorer(RowAnswers):
             told = [self._placed(one) for one in statements]
             self._step_checked(replace(self.session, statements=(*self.session.statements, *told)))
 
-    def move(self, rows: Array, shift: Sequence[float], axes: tuple[int, int]) -> None:
-        """Say that rows should be elsewhere: shifted (2,) along two axes of the current map."""
+    def move(self, rows: Array, shift: Sequence[float], axes: tuple[int, ...]) -> None:
+        """Say that rows should be elsewhere: shifted along two or three axes of the current map."""
         with self._lock:
             whole = np.zeros(self.map().places.shape[1])
             whole[list(axes)] = shift
