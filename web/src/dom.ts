@@ -22,6 +22,13 @@ export function button(text: string, onclick: () => void, properties: Properties
 
 export function fill(parent: HTMLElement, ...children: Child[]): void { parent.replaceChildren(...children); }
 
+// Hands content to the user as a file.
+export function save(content: BlobPart, type: string, name: string): void {
+  const link = make("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
 export function written(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const size = Math.abs(value);

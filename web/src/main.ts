@@ -5,8 +5,9 @@ import { Refusal, type Source } from "./api";
 import { Asking } from "./asking";
 import { card } from "./card";
 import * as colours from "./colours";
-import { button, count, fill, make, written } from "./dom";
+import { button, count, fill, make, save, written } from "./dom";
 import * as panels from "./panels";
+import type { View } from "./kept";
 import { Scatter, type Mode, type Tool } from "./scatter";
 import { nameAxes, Telling } from "./telling";
 import type { Column, Counterfactual, Decoded, Given, Job, Layer, Measures, Row, State, Summary } from "./types";
@@ -46,13 +47,39 @@ export class Page {
 
   byId<T extends HTMLElement = HTMLElement>(id: string): T { return this.root.getElementById(id) as T; }
 
-  async start(): Promise<void> {
+  // A page that was kept as a file opens as it was.
+  async start(view?: View): Promise<void> {
     this.wire();
+    if (view) [this.axes, this.given] = [[view.x, view.y], view.given];
     await this.take(await this.source.get<State>("state"), false);
+    if (view) await this.tried(() => this.show(view));
     this.byId("stage").dataset.ready = "yes";
     const unwatch = this.source.watch(() => void this.watch());
     this.leave.signal.addEventListener("abort", unwatch);
     if (this.state.job.state === "running") void this.follow();
+  }
+
+  // What the page shows now; `show` shows it again.
+  private view(): View {
+    const colour = this.byId<HTMLSelectElement>("colour"), name = colour.value === "" ? null : this.state.columns[Number(colour.value)].name;
+    return { colour: name, layer: this.byId<HTMLSelectElement>("layer").value, x: this.axes[0], y: this.axes[1], window: this.scatter.seen(), rows: this.rows(this.selected), others: this.rows(this.other), given: this.given };
+  }
+
+  private async show(view: View): Promise<void> {
+    const colour = this.byId<HTMLSelectElement>("colour"), layer = this.byId<HTMLSelectElement>("layer"), at = this.state.columns.findIndex((one) => one.name === view.colour);
+    colour.value = at < 0 ? "" : String(at);
+    layer.value = this.state.can[view.layer] ? view.layer : "";
+    this.other = new Set(view.others);
+    if (view.rows.length + view.others.length) this.select(view.rows, "replace"); else await this.recolour();
+    await this.relayer();
+    if (view.window) this.scatter.see(view.window);
+  }
+
+  private async keep(): Promise<void> {
+    this.say("Writing one file of this view …");
+    const page = await this.source.postForBytes("page", { view: this.view() });
+    save(page, "text/html", `${this.state.title.replace(/[^\p{L}\p{N} _-]+/gu, "_").trim() || "map"}.html`);
+    this.say(`One file of this view, ${(page.byteLength / 1e6).toFixed(1)} MB: it works without a server and without a network.`);
   }
 
   // The page is taken away: nothing asks or listens any more.
@@ -109,6 +136,7 @@ export class Page {
     this.byId("undo").onclick = () => void this.act("undo");
     this.byId("redo").onclick = () => void this.act("redo");
     this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post<{ written: string[] }>("save")).written.join(", ")}`));
+    this.byId("keep").onclick = () => void this.tried(() => this.keep());
     this.byId<HTMLSelectElement>("colour").onchange = () => { this.values = null; void this.tried(() => this.recolour()); };
     this.byId<HTMLSelectElement>("layer").onchange = () => void this.tried(() => this.relayer());
     this.scatter.onhover = (place, row) => this.hover(place, row);
@@ -206,6 +234,7 @@ export class Page {
     fill(layer, option("", "none", now === ""), ...["density", "uncertainty", "reliability"].filter((kind) => state.can[kind]).map((kind) => option(kind, kind, now === kind)));
     for (const name of ["undo", "redo"]) this.byId<HTMLButtonElement>(name).disabled = !state.can[name];
     layer.disabled = this.answers.space !== null; // a layer is a plane
+    for (const id of ["undo", "redo", "save", "keep"]) this.byId(id).hidden = state.kept !== undefined;
     this.fillAxes();
     this.fillGiven();
   }
@@ -267,7 +296,7 @@ export class Page {
     const tools = [button("Clear", () => { this.other.clear(); this.select([], "replace"); }),
       button("Keep as B", () => { this.other = this.selected; this.select([], "replace"); }, { disabled: !this.selected.size }),
       button("CSV", () => void this.tried(() => this.download("csv", "csv")), { disabled: !this.selected.size, "aria-label": "Download the selection as CSV" }),
-      button("Parquet", () => void this.tried(() => this.download("parquet", "parquet")), { disabled: !this.selected.size, "aria-label": "Download the selection as Parquet" }),
+      ...(state.kept ? [] : [button("Parquet", () => void this.tried(() => this.download("parquet", "parquet")), { disabled: !this.selected.size, "aria-label": "Download the selection as Parquet" })]),
       button("Numbers", () => void this.tried(() => this.download("numbers", "txt")), { disabled: !this.selected.size, "aria-label": "Download the row numbers of the selection as text" }),
       button("Copy numbers", copy, { disabled: !this.selected.size })];
     if (state.can.counterfactual && this.given && this.selected.size) tools.push(button("With what is given above", () => void this.tried(() => this.change())));
@@ -291,10 +320,7 @@ export class Page {
   }
 
   private async download(format: string, ending: string): Promise<void> {
-    const bytes = await this.source.postForBytes("export", { rows: this.rows(this.selected), format });
-    const link = make("a", { href: URL.createObjectURL(new Blob([bytes])), download: `selection.${ending}` });
-    link.click();
-    URL.revokeObjectURL(link.href);
+    save(await this.source.postForBytes("export", { rows: this.rows(this.selected), format }), "application/octet-stream", `selection.${ending}`);
   }
 
   // ---- statements
@@ -346,6 +372,7 @@ export class Page {
   // ---- fits
 
   private fillRefit(job: Job): void {
+    if (this.state.kept) return fill(this.byId("refit"));
     const box = this.byId("refit"), running = job.state === "running";
     if (running) {
       const { stage, stages, iteration } = job.progress, bar = make("progress", { max: stages ?? 1, "aria-label": "Progress of the fit" });

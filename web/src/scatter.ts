@@ -151,6 +151,16 @@ export class Scatter {
     this.draw();
   }
 
+  // The part of the map that is in sight, and how to see such a part.
+  seen(): number[] { const [left, top] = this.toMap(0, 0), [right, bottom] = this.toMap(this.view.width, this.view.height); return [left, right, bottom, top]; }
+  see([left, right, bottom, top]: number[]): void {
+    const { width, height } = this.view, s = Math.min(width / (right - left), height / (top - bottom));
+    if (!Number.isFinite(s) || s <= 0) return;
+    Object.assign(this.view, { s, ox: width / 2 - (s * (left + right)) / 2, oy: height / 2 + (s * (bottom + top)) / 2 });
+    this.moved = true;
+    this.draw();
+  }
+
   toPage(u: number, v: number): Place { return [this.view.ox + this.view.s * u, this.view.oy - this.view.s * v]; }
   toMap(x: number, y: number): Place { return [(x - this.view.ox) / this.view.s, (this.view.oy - y) / this.view.s]; }
   placeOf(row: number): Place { return this.toPage(this.points[2 * row], this.points[2 * row + 1]); }

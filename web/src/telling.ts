@@ -25,6 +25,8 @@ export class Telling {
   private columns(): string[] { return this.host.state.columns.filter((column) => !column.feature).map((column) => column.name); }
 
   fillSay(): void {
+    const { kept } = this.host.state;
+    if (kept) return fill(this.host.byId("say"), ...kept.map((text) => make("p", { class: "note" }, text)));
     const { state } = this.host, { A, B } = this.host.chosen(), one = A.length > 0, two = one && B.length > 0, known = this.columns();
     const rows = [
       button(two ? "A and B are the same" : "These are the same", () => this.tell({ kind: "same", rows: A, ...(two ? { others: B } : {}) }), { disabled: !state.say.same || !(two || A.length > 1) }),
@@ -83,9 +85,9 @@ export class Telling {
     if (now === this.filled) return; // nothing is another: what is typed in a form stays
     this.filled = now;
     fill(this.host.byId("statements"), ...state.statements.map((one, at) => {
-      const line = [make("label", {}, make("input", { type: "checkbox", checked: one.on, onchange: () => void this.host.act("switch", { at }) }), ` ${one.words}`)] as HTMLElement[];
-      if (one.kind !== "move") line.push(button("Edit", () => this.edit(at), { "aria-label": `Edit: ${one.words}`, class: "quiet", "aria-expanded": String(this.editing === at) }));
-      line.push(button("×", () => { this.editing = -1; void this.host.act("forget", { at }); }, { "aria-label": `Forget: ${one.words}`, class: "quiet" }));
+      const line = [make("label", {}, make("input", { type: "checkbox", checked: one.on, disabled: state.kept !== undefined, onchange: () => void this.host.act("switch", { at }) }), ` ${one.words}`)] as HTMLElement[];
+      if (state.kept === undefined && one.kind !== "move") line.push(button("Edit", () => this.edit(at), { "aria-label": `Edit: ${one.words}`, class: "quiet", "aria-expanded": String(this.editing === at) }));
+      if (state.kept === undefined) line.push(button("×", () => { this.editing = -1; void this.host.act("forget", { at }); }, { "aria-label": `Forget: ${one.words}`, class: "quiet" }));
       const parts: HTMLElement[] = [make("div", { class: "stated" }, ...line)];
       if (this.editing === at) parts.push(this.editor(one, at));
       return make("li", { class: one.on ? "" : "off" }, ...parts);

@@ -49,6 +49,7 @@ export interface State {
   seconds: number;
   code: { python: string; command: string };
   job: Job;
+  kept?: string[]; // sentences of a page that is a file: why something is off
 }
 
 export interface Stated { kind: string; words: string; on: boolean; column: string; value: string; count: number; others: number }
@@ -64,6 +65,7 @@ export interface Summary {
   after?: string[];
   here_mean?: number[];
   there_mean?: number[];
+  kept?: boolean; // of a page that is a file: features are not compared
 }
 
 export interface Layer { size: number; extent: number[]; low: number; high: number; values: number[]; weights?: number[] }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -15,10 +14,12 @@ import numpy as np
 from sidelight.base.messages import printable
 
 from ._explorer import Explorer
+from ._kept import kept_page
+from ._plain import plain
 from ._rows import EXPORTS
 from .statement import Statement
 
-__all__ = ["Answer", "Message", "RefusedError", "plain", "refused", "respond"]
+__all__ = ["Answer", "Message", "RefusedError", "refused", "respond"]
 
 _TYPES = {"html": "text/html; charset=utf-8", "js": "text/javascript", "css": "text/css"}
 _STATIC = {"": "index.html", "app.js": "app.js", "app.css": "app.css"}
@@ -79,21 +80,6 @@ def answer(explorer: Explorer, method: str, name: str, query: Query, said: Messa
     if isinstance(content, str):
         return content, EXPORTS[str(said.get("format", "csv"))]
     return json.dumps(plain(content), allow_nan=False), "application/json"
-
-
-def plain(value: Any) -> Any:
-    """Values that JSON has: numbers that are not finite become null."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 def _axes(explorer: Explorer, said: Mapping[str, Any]) -> tuple[int, ...]:
@@ -165,6 +151,11 @@ def _summary(explorer: Explorer, query: Query, said: Message) -> Any:
     return explorer.map().summary(explorer.checked_rows(said.get("rows")), others)
 
 
+def _page(explorer: Explorer, query: Query, said: Message) -> Any:
+    view = said.get("view")
+    return kept_page(explorer, view if isinstance(view, Mapping) else {})
+
+
 def _say(explorer: Explorer, query: Query, said: Message) -> Any:
     explorer.warm()  # what is said now will be fitted soon
     spoken = said.get("statements")
@@ -233,5 +224,6 @@ _ROUTES: dict[tuple[str, str], Callable[[Explorer, Query, Message], Any]] = {
     ("POST", "refit"): _then_state(lambda explorer, said: explorer.refit()),
     ("POST", "stop"): _then_state(lambda explorer, said: explorer.stop()),
     ("POST", "save"): lambda explorer, query, said: {"written": explorer.save()},
+    ("POST", "page"): _page,
     ("POST", "export"): _export,
 }

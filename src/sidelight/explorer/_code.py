@@ -60,8 +60,9 @@ def python_of(base: Any, table: Table, statements: Sequence[Statement]) -> str:
 
 def command_of(files: Mapping[str, str]) -> str:
     """The command that makes the same map from the session file."""
-    model, data = files.get("model", "MODEL"), files.get("data", "DATA")
-    return shlex.join(["sidelight", "explore", model, data, "--replay", "session.json", "--out", "new.sidelight"])
+    rows = [] if "model" in files and "data" not in files else [files.get("data", "DATA")]  # a model may keep its rows
+    model = files.get("model", "MODEL")
+    return shlex.join(["sidelight", "explore", model, *rows, "--replay", "session.json", "--out", "new.sidelight"])
 
 
 def _label(one: Statement, table: Table) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import anywidget
@@ -12,6 +14,7 @@ import traitlets
 
 from ._answers import refused, respond
 from ._explorer import Explorer
+from ._kept import write_page
 from .session import Session
 
 __all__ = ["ExplorerWidget"]
@@ -79,6 +82,10 @@ class ExplorerWidget(anywidget.AnyWidget):
     def save(self) -> list[str]:
         """Write model and session into the folder, as *Save* in the page does; return the paths."""
         return self.explorer.save()
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """Write the map that is shown as one HTML file, which works offline and without a model; return its path."""
+        return write_page(self.explorer, path)
 
     def close(self) -> None:
         """Take the page away, and stop a running fit."""
