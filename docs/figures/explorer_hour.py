@@ -16,7 +16,7 @@ from pathlib import Path
 
 import explorer
 from canvas import FOLDER
-from explorer import PAGE, choose, hover, take
+from explorer import PAGE, choose, hover, in_few_colours, take
 from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "report"))
@@ -27,6 +27,7 @@ import sidelight
 CARS = FOLDER.parent / "files" / "cars.csv"
 COMMAND = ("explore", str(CARS), "--label", "car", "--colour", "origin", "--colour", "model_year", "--missing", "drop")
 GIF_LIMIT = 2_000_000
+VIEW = "[" + ", ".join(f"{PAGE}.scatter.view.{name}" for name in ("ox", "oy", "s")) + "]"
 
 
 @contextmanager
@@ -37,7 +38,7 @@ def opened(folder: Path) -> Iterator[Page]:
         assert running.stdout is not None
         address = next(found.group(0) for line in running.stdout if (found := re.search(r"http://\S+", line)))
         try:
-            with Page(folder / "profile", width=1280, height=880) as page:
+            with Page(folder / "profile", width=1120, height=760) as page:
                 page.call("Page.navigate", url=address)
                 page.wait_until("document.documentElement?.dataset.ready === 'yes'", 60)
                 yield page
@@ -161,15 +162,18 @@ def explorer_moving() -> None:
         for row in (5, 10, 15, 20):  # the pointer walks along a loop
             hover(page, row)
             frames.append((frame(page, folder), 450))
+        before = page.evaluate(VIEW)
         page.evaluate("document.getElementById('start').click()")
         page.wait_until("document.querySelectorAll('#history li').length === 2", 300)
         page.wait_until("document.querySelectorAll('#measures thead th').length === 3", 60)
         page.wait_until(f"{PAGE}.scatter.share === 1")
         choose(page, "#colour", "1")
         time.sleep(1)
+        after = page.evaluate(VIEW)
         for step in range(13):  # the points move to the new map
             share = (step / 12) ** 2 * (3 - 2 * step / 12)
-            page.evaluate(f"({PAGE}.scatter.share = {share}, {PAGE}.scatter.paint())")
+            view = [one + share * (other - one) for one, other in zip(before, after, strict=True)]
+            page.evaluate(f"([{VIEW[1:-1]}] = {view}, {PAGE}.scatter.share = {share}, {PAGE}.scatter.paint())")
             frames.append((frame(page, folder), 90))
         frames.append((frames[-1][0], 900))
         for name in ("car", "duck", "mug"):
@@ -179,7 +183,7 @@ def explorer_moving() -> None:
                 page.wait_until(f"!{PAGE}.asking")
                 frames.append((frame(page, folder), 550))
     path = FOLDER / "explorer.gif"
-    images = [one.quantize(96, dither=Image.Dither.NONE) for one, _ in frames]
+    images = in_few_colours([one for one, _ in frames])
     images[0].save(
         path, save_all=True, append_images=images[1:], duration=[ms for _, ms in frames], loop=0, optimize=True
     )
@@ -187,5 +191,5 @@ def explorer_moving() -> None:
     print(f"{path.name}: {len(images)} frames, {path.stat().st_size // 1000} kB")
 
 
-FIGURES = dict.fromkeys(("hour_select", "hour_given", "hour_axis", "hour_drag"), first_hour)
+FIGURES = {"hour_select": first_hour, "hour_given": first_hour, "hour_axis": first_hour, "hour_drag": first_hour}
 FIGURES["explorer_moving"] = explorer_moving
