@@ -1,10 +1,13 @@
 r"""Align a map with another one of the same rows, for the eye: rotation, reflection, one scale and a shift.
 
-Minimise over orthogonal R (q, q), s > 0 and t the sum over the chosen rows (orthogonal Procrustes, Schönemann 1966)
+Minimise over orthogonal R (q, q) and t the sum over the chosen rows (orthogonal Procrustes, Schönemann 1966)
 
 .. math::
 
     \sum_i | s (z_i - \bar z) R + t - w_i |^2,\qquad (Z - \bar z)^T (W - \bar w) = U S V^T,\; R = U V^T,\; t = \bar w
+
+with the scale s that gives both maps the same spread. The least-squares scale would be the same for maps that differ by
+a similarity, and shrink a map that has little in common with the one before.
 """
 
 from __future__ import annotations
@@ -69,8 +72,9 @@ def aligned(Z: Array, W: Array, rows: Array | None = None, named: tuple[int, ...
         signs[list(named)] = 1.0
         wide, tall = np.sqrt((B**2).mean()), np.sqrt((A**2).mean(axis=0))
         return Similarity(np.diag(signs), wide / np.where(tall > 0, tall, 1.0), centre, shift)
-    U, S, Vt = np.linalg.svd(A.T @ B)
-    scale = float(S.sum()) / size if size > 0 and S.sum() > 0 else 1.0
+    U, _, Vt = np.linalg.svd(A.T @ B)
+    other = float((B**2).sum())
+    scale = float(np.sqrt(other / size)) if size > 0 and other > 0 else 1.0
     return Similarity(U @ Vt, scale, centre, shift)
 
 
