@@ -24,7 +24,7 @@ function bar(value: number | undefined, column: Column | undefined, kind: string
 }
 
 function table(state: State, row: Row | null, here: Decoded | null): HTMLElement {
-  const head = make("tr", {}, make("th", { scope: "col" }, ""), make("th", { scope: "col" }, "row"), make("th", { scope: "col" }, "place"));
+  const head = make("tr", {}, make("th", { scope: "col" }, "feature"), make("th", { scope: "col" }, "row"), make("th", { scope: "col" }, "place"));
   const lines = state.features.slice(0, LISTED).map((name, k) => {
     const column = state.columns.find((one) => one.feature && one.name === name);
     return make("tr", {}, make("th", { scope: "row", title: name }, name),

@@ -70,10 +70,14 @@ export class Kept implements Channel {
       case "GET points": return this.points(["x", "y", "z"].filter((axis) => query.has(axis)).map((axis) => Number(query.get(axis))));
       case "GET column": return this.column(Number(query.get("at")));
       case "GET row": return this.row(Number(query.get("at")));
+      case "GET ranks": return query.has("at") ? this.ranks(Number(query.get("at"))) : ordered(await this.rowNames());
+      case "GET search": return this.search(query.get("text") ?? "");
+      case "POST rows": return this.page(said.rows);
+      case "POST walk": return { steps: await Promise.all((said.places as [number, number][]).map((place) => this.decode(place, said.given))) };
       case "POST decode": return this.decode(said.place, said.given);
       case "POST layer": return this.head.layers[said.kind] ?? refuse();
       case "POST summary": return this.summary(said.rows, said.others);
-      case "POST export": return this.csv(said.rows);
+      case "POST export": return (said.format as string) === "numbers" ? (said.rows as number[]).map((row) => `${row}\n`).join("") : (said.format as string) === "parquet" ? refuse() : this.csv(said.rows);
       default: return refuse();
     }
   }
@@ -119,13 +123,40 @@ export class Kept implements Channel {
   }
 
   private async row(at: number): Promise<Row> {
-    const { state, rows } = this.head, columns: Record<string, unknown> = {}, byName = new Map<string, unknown>();
+    const { state } = this.head, columns: Record<string, unknown> = {}, byName = new Map<string, unknown>();
     for (const [k, one] of state.columns.entries()) {
       const value = (await this.column(k))[at], said = one.kind === "categories" ? one.levels?.[value] ?? null : value;
       if (one.feature) byName.set(one.name, said); else columns[one.name] = said;
     }
-    const names = this.names ??= rows.names ? JSON.parse(new TextDecoder().decode(await this.section("names"))) as string[] : [];
+    const names = await this.rowNames();
     return { row: at, name: names[at] ?? "", columns, values: await this.values(at, byName), texts: state.texts.map((name) => (byName.get(name) as string | undefined) ?? null) };
+  }
+
+  private async rowNames(): Promise<string[]> {
+    return (this.names ??= this.head.rows.names ? JSON.parse(new TextDecoder().decode(await this.section("names"))) as string[] : []);
+  }
+
+  // Numbers sort as they are; categories by their names.
+  private async ranks(at: number): Promise<Float32Array> {
+    const { kind, levels } = this.head.state.columns[at] ?? refuse(), values = await this.column(at), places = ordered(levels ?? []);
+    return kind === "numbers" ? values : values.map((code) => (code < 0 ? NaN : places[code]));
+  }
+
+  private async search(text: string): Promise<Float32Array> {
+    const wanted = text.trim().toLowerCase(), { state } = this.head, hit = new Uint8Array(state.rows), number = wanted.replace(/^row/, "").trim();
+    if (/^\d+$/.test(number) && Number(number) < state.rows) hit[Number(number)] = 1;
+    (await this.rowNames()).forEach((name, row) => { if (name.toLowerCase().includes(wanted)) hit[row] = 1; });
+    for (const [at, one] of state.columns.entries()) {
+      if (one.kind !== "categories") continue;
+      const matching = (one.levels ?? []).map((level) => level.toLowerCase().includes(wanted)), codes = await this.column(at);
+      if (matching.includes(true)) codes.forEach((code, row) => { if (matching[code]) hit[row] = 1; });
+    }
+    return Float32Array.from(hit.keys()).filter((row) => hit[row]);
+  }
+
+  private async page(rows: number[]): Promise<object> {
+    const { columns } = this.head.state, names = await this.rowNames(), values = await Promise.all(columns.map((_, at) => this.column(at)));
+    return { rows: rows.map((row) => ({ row, name: names[row] ?? "", cells: columns.map((one, at) => (one.kind === "categories" ? one.levels?.[values[at][row]] ?? null : Number.isNaN(values[at][row]) ? null : values[at][row])) })) };
   }
 
   private async values(at: number, byName: Map<string, unknown>): Promise<number[]> {
@@ -192,6 +223,13 @@ export class Kept implements Channel {
       ...state.columns.map((one, k) => (one.kind === "categories" ? one.levels?.[columns[k][row]] ?? "" : columns[k][row]))])];
     return lines.map((line) => line.map(cell).join(",")).join("\n") + "\n";
   }
+}
+
+// The place of every text in their order.
+function ordered(texts: string[]): Float32Array {
+  const out = new Float32Array(texts.length);
+  [...texts.keys()].sort((a, b) => (texts[a] < texts[b] ? -1 : texts[a] > texts[b] ? 1 : 0)).forEach((at, rank) => { out[at] = rank; });
+  return out;
 }
 
 // A cell that no spreadsheet takes for a formula.

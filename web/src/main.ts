@@ -2,6 +2,7 @@
 // shadow root, so that two of them can be in one notebook.
 
 import { Refusal, type Source } from "./api";
+import { Asking } from "./asking";
 import { card } from "./card";
 import * as colours from "./colours";
 import { button, count, fill, make, save, written } from "./dom";
@@ -11,10 +12,14 @@ import { Scatter, type Mode, type Tool } from "./scatter";
 import { nameAxes, Telling } from "./telling";
 import type { Column, Counterfactual, Decoded, Given, Job, Layer, Measures, Row, State, Summary } from "./types";
 
-const DIM = 0.13;
+const DIM = 0.13, GHOST = 0.06;
+const LAYERS: Record<string, string> = {
+  density: "Shade: how many rows are near", uncertainty: "Shade: how uncertain the data are there", reliability: "Shade: blue can be believed, orange cannot",
+};
 
 export class Page {
   scatter: Scatter;
+  answers: Asking;
   state!: State;
   axes: [number, number] = [0, 1];
   given: Given | null = null;
@@ -35,7 +40,10 @@ export class Page {
   private leave = new AbortController(); // ends what listens outside of the root
 
   // `root` holds the markup of index.html: a document, or a shadow root.
-  constructor(readonly root: Document | ShadowRoot, readonly source: Source) { this.scatter = new Scatter(this.byId("stage")); }
+  constructor(readonly root: Document | ShadowRoot, readonly source: Source) {
+    this.scatter = new Scatter(this.byId("stage"));
+    this.answers = new Asking(this);
+  }
 
   byId<T extends HTMLElement = HTMLElement>(id: string): T { return this.root.getElementById(id) as T; }
 
@@ -87,11 +95,12 @@ export class Page {
     this.state = state;
     if (another) this.given = this.given0(state);
     if (another || JSON.stringify(before.moved) !== JSON.stringify(state.moved)) {
-      this.scatter.show(await this.source.numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), moving);
+      await this.answers.show(moving);
       this.row = this.here = null;
       if (this.scatter.marked >= 0) this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked);
     }
-    nameAxes(this.byId("stage"), state.axes, this.axes);
+    nameAxes(this.byId("stage"), this.answers.space ? [] : state.axes, this.axes);
+    this.answers.take(state, another);
     this.fillControls();
     this.fillLists();
     await this.recolour();
@@ -118,7 +127,7 @@ export class Page {
   // ---- the map
 
   private wire(): void {
-    const tools: [Tool, string][] = [["move", "Move"], ["lasso", "Lasso"], ["box", "Box"], ["drag", "Drag rows"]];
+    const tools: [Tool, string][] = [["move", "Move"], ["lasso", "Lasso"], ["box", "Box"], ["walk", "Walk"], ["drag", "Drag rows"]];
     fill(this.byId("tools"), ...tools.map(([tool, text]) => make("label", { class: "tool" },
       make("input", { type: "radio", name: "tool", value: tool, checked: tool === "move", onchange: () => { this.scatter.tool = tool; this.byId("stage").dataset.tool = tool; } }), text)));
     this.byId("zoom-in").onclick = () => this.scatter.zoom(1.5);
@@ -131,10 +140,10 @@ export class Page {
     this.byId<HTMLSelectElement>("colour").onchange = () => { this.values = null; void this.tried(() => this.recolour()); };
     this.byId<HTMLSelectElement>("layer").onchange = () => void this.tried(() => this.relayer());
     this.scatter.onhover = (place, row) => this.hover(place, row);
-    this.scatter.onselect = (rows, mode) => this.select(rows, mode);
+    this.scatter.onselect = (rows, mode) => this.select(rows, mode, "selection");
     this.scatter.dragged = () => this.selected;
     this.scatter.ondrag = (shift) => this.carry(shift);
-    this.scatter.onclear = () => this.select([], "replace");
+    this.scatter.onclear = () => { this.answers.walk.clear(); this.select([], "replace"); };
     const { signal } = this.leave;
     this.root.addEventListener("keydown", (found) => {
       const event = found as KeyboardEvent, typing = event.target instanceof HTMLInputElement && event.target.type === "text";
@@ -145,9 +154,10 @@ export class Page {
     (this.byId("stage") as HTMLElement & { page?: Page }).page = this;
   }
 
-  private hover(place: [number, number], row: number): void {
+  hover(place: [number, number], row: number): void {
     this.place = place;
     this.scatter.mark(row);
+    this.answers.table.mark(row);
     this.asked = { place, row };
     if (!this.asking) void this.tried(() => this.ask());
   }
@@ -159,7 +169,7 @@ export class Page {
       while (this.asked) {
         const { place, row } = this.asked;
         this.asked = null;
-        const body = { place, row: row < 0 ? null : row, given: this.given, x: this.axes[0], y: this.axes[1] };
+        const body = this.answers.where(place, row);
         const own = row < 0 ? Promise.resolve(null) : this.row?.row === row ? Promise.resolve(this.row) : this.source.get<Row>(`row?at=${row}`);
         [this.row, this.here] = await Promise.all([own, this.state.can.decode ? this.source.post<Decoded>("decode", body) : Promise.resolve(null)]);
         fill(this.byId("here"), card(this.state, this.row, this.here, this.style));
@@ -167,38 +177,43 @@ export class Page {
     } finally { this.asking = false; }
   }
 
-  private async recolour(): Promise<void> {
+  async recolour(): Promise<void> {
     const select = this.byId<HTMLSelectElement>("colour"), at = Number(select.value), n = this.state.rows;
+    if (select.value === "judge") return this.answers.judge();
     this.column = select.value === "" ? null : this.state.columns[at];
-    if (this.column) this.values = await this.source.numbers(`column?at=${at}`);
+    if (this.column) this.values = await this.answers.values.of(`column?at=${at}`);
     const rgb = colours.ofRows(this.column, this.values, n), rgba = new Uint8Array(4 * n), picked = this.selected.size + this.other.size > 0;
-    const solid = n > 20000 ? 0.75 : 0.92;
+    const { passing, hide } = this.answers.filters, solid = n > 20000 ? 0.75 : 0.92;
     for (let i = 0; i < n; i++) {
-      rgba.set(rgb.subarray(3 * i, 3 * i + 3), 4 * i);
-      rgba[4 * i + 3] = Math.round(255 * (!picked || this.selected.has(i) ? solid : this.other.has(i) ? 0.55 : DIM));
+      const ghost = passing !== null && !passing[i];
+      for (let k = 0; k < 3; k++) rgba[4 * i + k] = ghost ? colours.MISSING[k] : rgb[3 * i + k];
+      rgba[4 * i + 3] = ghost ? (hide ? 0 : 255 * GHOST) : 255 * (!picked || this.selected.has(i) ? solid : this.other.has(i) ? 0.55 : DIM);
     }
     this.scatter.colours(rgba);
     this.fillLegend();
   }
 
   private fillLegend(): void {
-    const column = this.column;
-    if (!column) return fill(this.byId("legend"));
+    const column = this.column, layer = this.byId<HTMLSelectElement>("layer"), meaning = layer.disabled ? undefined : LAYERS[layer.value];
+    const below = meaning ? [make("span", { class: "swatch layer" }, meaning)] : [];
+    if (!column) return fill(this.byId("legend"), ...below);
     const swatch = (colour: colours.Rgb, text: string): HTMLElement => {
       const dot = make("span", { class: "dot" });
       dot.style.background = colours.css(colour);
       return make("span", { class: "swatch" }, dot, text);
     };
-    if (column.kind === "categories") return fill(this.byId("legend"), ...(column.levels ?? []).slice(0, 24).map((level, k) => swatch(colours.ofLevel(k), level)));
+    if (column.kind === "categories") return fill(this.byId("legend"), ...(column.levels ?? []).slice(0, 24).map((level, k) => swatch(colours.ofLevel(k), level)), ...below);
     const low = column.period ? 0 : column.low ?? 0, high = column.period ?? column.high ?? 1;
-    fill(this.byId("legend"), ...[0, 0.25, 0.5, 0.75, 1].map((share) => swatch(colours.ofNumber(column, low + share * (high - low)), written(low + share * (high - low)))));
+    fill(this.byId("legend"), ...[0, 0.25, 0.5, 0.75, 1].map((share) => swatch(colours.ofNumber(column, low + share * (high - low)), written(low + share * (high - low)))), ...below);
   }
 
-  private async relayer(): Promise<void> {
+  async relayer(): Promise<void> {
     const kind = this.byId<HTMLSelectElement>("layer").value, extent = this.scatter.window();
-    if (!kind) return this.scatter.setLayer(null, "");
-    const said = { kind, extent, given: this.given, x: this.axes[0], y: this.axes[1] };
-    this.scatter.setLayer(await this.source.post<Layer>("layer", said), this.style.getPropertyValue(kind === "density" ? "--density" : "--doubt"));
+    this.fillLegend();
+    if (!kind || this.answers.space) return this.scatter.setLayer(null, "");
+    if (kind === "reliability" && this.state.reliability.state !== "done") return this.answers.judge();
+    const said = { kind, extent, given: this.given, x: this.axes[0], y: this.axes[1] }, colour = (name: string) => this.style.getPropertyValue(name);
+    this.scatter.setLayer(await this.source.post<Layer>("layer", said), colour(kind === "uncertainty" ? "--doubt" : "--density"), colour(kind === "density" ? "--density" : "--doubt"));
   }
 
   // ---- given
@@ -213,29 +228,32 @@ export class Page {
     const state = this.state, colour = this.byId<HTMLSelectElement>("colour"), kept = colour.options[colour.selectedIndex]?.text;
     const option = (value: string, text: string, chosen: boolean) => make("option", { value, selected: chosen }, text);
     const first = kept === undefined && state.columns.length && !state.columns[0].feature ? state.columns[0].name : kept;
-    fill(colour, option("", "none", false), ...state.columns.map((one, at) => option(String(at), one.name, one.name === first)));
+    fill(colour, option("", "none", false), ...state.columns.map((one, at) => option(String(at), one.name, one.name === first)),
+      ...(state.can.reliability && state.reliability.state !== "done" ? [option("judge", state.reliability.column, state.reliability.column === first)] : []));
     const layer = this.byId<HTMLSelectElement>("layer"), now = layer.value;
-    fill(layer, option("", "none", now === ""), ...["density", "uncertainty"].filter((kind) => state.can[kind]).map((kind) => option(kind, kind, now === kind)));
+    fill(layer, option("", "none", now === ""), ...["density", "uncertainty", "reliability"].filter((kind) => state.can[kind]).map((kind) => option(kind, kind, now === kind)));
     for (const name of ["undo", "redo"]) this.byId<HTMLButtonElement>(name).disabled = !state.can[name];
+    layer.disabled = this.answers.space !== null; // a layer is a plane
     for (const id of ["undo", "redo", "save", "keep"]) this.byId(id).hidden = state.kept !== undefined;
     this.fillAxes();
     this.fillGiven();
   }
 
-  private fillAxes(): void {
+  fillAxes(): void {
     if (this.state.dims <= 2) return;
+    const deep = this.answers.axisChoice();
     const choice = (which: 0 | 1) => make("select", { "aria-label": which ? "Vertical axis" : "Horizontal axis", onchange: (event: Event) => {
       const axis = Number((event.target as HTMLSelectElement).value);
       this.axes = which ? [this.axes[0], axis] : [axis, this.axes[1]];
-      if (this.axes[0] !== this.axes[1]) void this.tried(async () => { nameAxes(this.byId("stage"), this.state.axes, this.axes); this.scatter.show(await this.source.numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), true); await this.relayer(); });
+      if (this.axes[0] !== this.axes[1]) void this.tried(async () => { nameAxes(this.byId("stage"), this.state.axes, this.axes); await this.answers.show(true); await this.relayer(); });
     } }, ...Array.from({ length: this.state.dims }, (_, k) => make("option", { value: String(k), selected: this.axes[which] === k }, `z${k + 1}`)));
-    fill(this.byId("axes"), "Axes ", choice(0), choice(1));
+    fill(this.byId("axes"), ...(deep ? [deep] : []), ...(this.answers.space ? [] : ["Axes ", choice(0), choice(1)]));
   }
 
   private fillGiven(): void {
     const state = this.state, box = this.byId("controls");
     if (!state.controls.length) return fill(box);
-    const again = () => { void this.tried(async () => { if (this.place) this.hover(this.place, this.scatter.marked); await this.relayer(); }); };
+    const again = () => { void this.tried(async () => { if (this.place) this.hover(this.place, this.scatter.marked); await this.relayer(); await this.answers.walk.again(); }); };
     const parts = state.controls.map((one) => {
       const now = this.given?.[one.name];
       const set = (value: string | number) => { this.given = { ...(this.given ?? this.chosenFirst()), [one.name]: value }; this.fillGiven(); again(); };
@@ -256,10 +274,12 @@ export class Page {
 
   // ---- selection
 
-  select(rows: number[], mode: Mode): void {
+  select(wanted: number[], mode: Mode, scope?: "selection"): void {
+    const rows = wanted.filter((row) => this.answers.filters.passes(row));
     if (mode === "replace") this.selected = new Set(rows);
     else for (const row of rows) { if (mode === "add") this.selected.add(row); else this.selected.delete(row); }
     for (const row of this.selected) this.other.delete(row);
+    this.answers.table.rows(this.selected, (row) => this.answers.filters.passes(row), scope);
     void this.tried(() => this.recolour());
     this.fillSelection();
     this.onselect(this.rows(this.selected));
@@ -275,7 +295,9 @@ export class Page {
     const copy = () => void navigator.clipboard.writeText(this.rows(this.selected).join(", ")).then(() => this.say("Row numbers copied."));
     const tools = [button("Clear", () => { this.other.clear(); this.select([], "replace"); }),
       button("Keep as B", () => { this.other = this.selected; this.select([], "replace"); }, { disabled: !this.selected.size }),
-      button("CSV", () => void this.tried(() => this.download()), { disabled: !this.selected.size, "aria-label": "Download the selection as CSV" }),
+      button("CSV", () => void this.tried(() => this.download("csv", "csv")), { disabled: !this.selected.size, "aria-label": "Download the selection as CSV" }),
+      ...(state.kept ? [] : [button("Parquet", () => void this.tried(() => this.download("parquet", "parquet")), { disabled: !this.selected.size, "aria-label": "Download the selection as Parquet" })]),
+      button("Numbers", () => void this.tried(() => this.download("numbers", "txt")), { disabled: !this.selected.size, "aria-label": "Download the row numbers of the selection as text" }),
       button("Copy numbers", copy, { disabled: !this.selected.size })];
     if (state.can.counterfactual && this.given && this.selected.size) tools.push(button("With what is given above", () => void this.tried(() => this.change())));
     const size = make("p", { id: "selected" }, `A: ${count(this.selected.size, "row")}${this.other.size ? `, B: ${count(this.other.size, "row")}` : ""}`);
@@ -297,7 +319,9 @@ export class Page {
     this.fillSelection(panels.changed(this.state, found));
   }
 
-  private async download(): Promise<void> { save(await this.source.postForText("export", { rows: this.rows(this.selected) }), "text/csv", "selection.csv"); }
+  private async download(format: string, ending: string): Promise<void> {
+    save(await this.source.postForBytes("export", { rows: this.rows(this.selected), format }), "application/octet-stream", `selection.${ending}`);
+  }
 
   // ---- statements
 
@@ -311,7 +335,7 @@ export class Page {
 
   private carry(shift: [number, number]): void {
     if (!this.selected.size) return this.say("Select the rows that should be elsewhere, then drag them.");
-    const said = { rows: this.rows(this.selected), shift, x: this.axes[0], y: this.axes[1] };
+    const said = { rows: this.rows(this.selected), ...this.answers.shifted(shift) };
     void this.tried(async () => {
       await this.take(await this.source.post<State>("move", said));
       this.say(`${count(said.rows.length, "row")} moved. Re-fit holds them there, and the other rows find their places around them.`);

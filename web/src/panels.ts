@@ -16,7 +16,7 @@ export function summaryOf(state: State, found: Summary, compared: boolean): HTML
   }
   if (found.kept) return make("div", {}, ...parts);
   if (!found.features.length) return make("div", {}, ...parts, make("p", { class: "note" }, "There is no other row to compare with."));
-  const head = ["", "A", compared ? "B" : "rest", "SD apart (95 %)", "FDR"].map((text) => make("th", { scope: "col" }, text));
+  const head = ["feature", "A", compared ? "B" : "rest", "SD apart (95 %)", "FDR"].map((text) => make("th", { scope: "col" }, text));
   const lines = found.features.slice(0, 10).map((one) => make("tr", { class: one.fdr > 0.05 ? "weak" : "" },
     make("th", { scope: "row", title: one.name }, one.name), make("td", {}, ofFeature(one.here, one.name, state.dates)), make("td", {}, ofFeature(one.there, one.name, state.dates)),
     make("td", {}, `${one.effect.toFixed(2)} (${one.low.toFixed(2)}, ${one.high.toFixed(2)})`), make("td", {}, one.fdr < 0.001 ? "< 0.001" : one.fdr.toFixed(3))));
@@ -51,7 +51,7 @@ export function measuresOf(before: Measures | null, now: Measures): HTMLElement 
     const was = before?.columns.find((other) => other.name === one.name), chance = one.kind === "category" ? ` (chance ${one.chance.toFixed(2)})` : " (R²)";
     lines.push(line(`neighbours tell ${one.name}${chance}`, was ? was.value.toFixed(3) : "–", one.value.toFixed(3)));
   }
-  const head = make("tr", {}, make("th", {}), ...(before ? [make("th", { scope: "col" }, "before")] : []), make("th", { scope: "col" }, "now"));
+  const head = make("tr", {}, make("th", { scope: "col" }, "measure"), ...(before ? [make("th", { scope: "col" }, "before")] : []), make("th", { scope: "col" }, "now"));
   return make("table", { class: "measures" }, make("thead", {}, head), make("tbody", {}, ...lines));
 }
 

@@ -8,7 +8,8 @@ import { Page } from "./main";
 async function open(): Promise<void> {
   const kept = await Kept.of(document), page = new Page(document, new Source(kept ?? server));
   await page.start(kept?.view);
-  document.documentElement.dataset.ready = "yes";
+  // Ready is when it is drawn: the legend has its place then, and the map has the rest.
+  requestAnimationFrame(() => requestAnimationFrame(() => { document.documentElement.dataset.ready = "yes"; }));
 }
 
 void open();

@@ -9,6 +9,7 @@ export interface Column {
   low?: number | null;
   high?: number | null;
   period?: number | null;
+  date?: boolean; // numbers are days since 1970
   levels?: string[];
 }
 
@@ -42,6 +43,7 @@ export interface State {
   controls: Control[];
   say: Record<string, boolean>;
   can: Record<string, boolean>;
+  reliability: { column: string; state: "none" | "running" | "done" | "failed"; message?: string; seconds?: number };
   model: string;
   remarks: string[];
   seconds: number;
@@ -66,7 +68,7 @@ export interface Summary {
   kept?: boolean; // of a page that is a file: features are not compared
 }
 
-export interface Layer { size: number; extent: number[]; low: number; high: number; values: number[] }
+export interface Layer { size: number; extent: number[]; low: number; high: number; values: number[]; weights?: number[] }
 
 export interface Measures {
   trustworthiness: number;

@@ -16,12 +16,15 @@ from sidelight.base.messages import printable
 from ._explorer import Explorer
 from ._kept import kept_page
 from ._plain import plain
+from ._rows import EXPORTS
 from .statement import Statement
 
 __all__ = ["Answer", "Message", "RefusedError", "refused", "respond"]
 
 _TYPES = {"html": "text/html; charset=utf-8", "js": "text/javascript", "css": "text/css"}
 _STATIC = {"": "index.html", "app.js": "app.js", "app.css": "app.css"}
+
+_STEPS = 64  # places of a walk
 
 Message = Mapping[str, Any]
 Query = Mapping[str, str]
@@ -52,7 +55,7 @@ def respond(explorer: Explorer, method: str, name: str, query: str, said: Messag
         return Answer(200, content.encode() if isinstance(content, str) else content, kind)
     except RefusedError as refusal:
         return refused(refusal.status, str(refusal))
-    except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+    except (ValueError, TypeError, LookupError, ArithmeticError, ImportError) as error:
         return refused(400, str(error))
     except Exception as error:  # the page should say it, and the server go on
         return refused(500, f"unexpected {type(error).__name__}: {error}")
@@ -75,12 +78,14 @@ def answer(explorer: Explorer, method: str, name: str, query: Query, said: Messa
     if isinstance(content, np.ndarray | bytes):
         return content.tobytes() if isinstance(content, np.ndarray) else content, "application/octet-stream"
     if isinstance(content, str):
-        return content, "text/csv; charset=utf-8"
+        return content, EXPORTS[str(said.get("format", "csv"))]
     return json.dumps(plain(content), allow_nan=False), "application/json"
 
 
-def _axes(explorer: Explorer, said: Mapping[str, Any]) -> tuple[int, int]:
-    return explorer.checked_axes(int(said.get("x", 0)), int(said.get("y", 1)))
+def _axes(explorer: Explorer, said: Mapping[str, Any]) -> tuple[int, ...]:
+    """The axes that are shown: x and y, and z where the map is seen in three dimensions."""
+    third = [int(said["z"])] if said.get("z") is not None else []
+    return explorer.checked_axes(int(said.get("x", 0)), int(said.get("y", 1)), *third)
 
 
 def _number(query: Query, key: str) -> int:
@@ -111,14 +116,34 @@ def _row(explorer: Explorer, query: Query, said: Message) -> Any:
 
 
 def _decode(explorer: Explorer, query: Query, said: Message) -> Any:
+    axes = _axes(explorer, said)
+    return explorer.map().decode(_place(said, len(axes), "place"), _beside(explorer, said), axes, said.get("given"))
+
+
+def _beside(explorer: Explorer, said: Message) -> int | None:
+    """The row whose coordinates stand for those that are not shown."""
     row = said.get("row")
-    row = None if row is None else int(explorer.checked_rows([row])[0])
-    return explorer.map().decode(_place(said, 2, "place"), row, _axes(explorer, said), said.get("given"))
+    return None if row is None else int(explorer.checked_rows([row])[0])
+
+
+def _walk(explorer: Explorer, query: Query, said: Message) -> Any:
+    axes, places = _axes(explorer, said), said.get("places")
+    if not isinstance(places, list) or not 1 <= len(places) <= _STEPS:
+        raise RefusedError(400, f"say places as 1 to {_STEPS} places")
+    found = np.array([_place({"place": one}, len(axes), "place") for one in places])
+    return explorer.map().walk(found, _beside(explorer, said), axes, said.get("given"))
 
 
 def _layer(explorer: Explorer, query: Query, said: Message) -> Any:
     extent, kind = _place(said, 4, "extent"), str(said.get("kind", ""))
-    return explorer.map().layer(kind, extent, _axes(explorer, said), said.get("given"))
+    return explorer.layer(kind, extent, _axes(explorer, said), said.get("given"))
+
+
+def _export(explorer: Explorer, query: Query, said: Message) -> Any:
+    kind = str(said.get("format", "csv"))
+    if kind not in EXPORTS:
+        raise RefusedError(400, f"say format as one of {', '.join(EXPORTS)}")
+    return explorer.export(explorer.checked_rows(said.get("rows")), kind)
 
 
 def _summary(explorer: Explorer, query: Query, said: Message) -> Any:
@@ -142,8 +167,8 @@ def _say(explorer: Explorer, query: Query, said: Message) -> Any:
 
 def _move(explorer: Explorer, query: Query, said: Message) -> Any:
     explorer.warm()
-    rows, shift = explorer.checked_rows(said.get("rows")), _place(said, 2, "shift")
-    explorer.move(rows, shift, _axes(explorer, said))
+    axes = _axes(explorer, said)
+    explorer.move(explorer.checked_rows(said.get("rows")), _place(said, len(axes), "shift"), axes)
     return explorer.state()
 
 
@@ -175,6 +200,12 @@ _ROUTES: dict[tuple[str, str], Callable[[Explorer, Query, Message], Any]] = {
     ("GET", "column"): lambda explorer, query, said: explorer.column(_number(query, "at")),
     ("GET", "row"): _row,
     ("GET", "measures"): lambda explorer, query, said: explorer.measures(_number(query, "map")),
+    ("GET", "ranks"): lambda explorer, query, said: explorer.ranks(_number(query, "at") if "at" in query else None),
+    ("GET", "search"): lambda explorer, query, said: explorer.search(query.get("text", "")),
+    ("GET", "reliability"): lambda explorer, query, said: explorer.reliable(),
+    ("POST", "reliability"): lambda explorer, query, said: explorer.reliable(start=True),
+    ("POST", "rows"): lambda explorer, query, said: explorer.page(explorer.checked_rows(said.get("rows"))),
+    ("POST", "walk"): _walk,
     ("GET", "job"): lambda explorer, query, said: explorer.job_state(),
     ("POST", "decode"): _decode,
     ("POST", "layer"): _layer,
@@ -194,5 +225,5 @@ _ROUTES: dict[tuple[str, str], Callable[[Explorer, Query, Message], Any]] = {
     ("POST", "stop"): _then_state(lambda explorer, said: explorer.stop()),
     ("POST", "save"): lambda explorer, query, said: {"written": explorer.save()},
     ("POST", "page"): _page,
-    ("POST", "export"): lambda explorer, query, said: explorer.export(explorer.checked_rows(said.get("rows"))),
+    ("POST", "export"): _export,
 }

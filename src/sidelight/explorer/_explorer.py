@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +17,6 @@ from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import as_chain, last_step_of, name_of
 from sidelight.base.messages import error_message
 from sidelight.persistence import save
-from sidelight.plot._colouring import Numbers
 
 from ._align import Similarity
 from ._axis import axis_names_of
@@ -29,8 +26,10 @@ from ._held import placed_statement, shown_moves
 from ._job import Job, idle_worker
 from ._placing import placed_map
 from ._questions import Map
+from ._reliable import Reliable
+from ._row_answers import RowAnswers
 from ._steps import Steps, changed_statement
-from ._table import Column, Table, labelled, shown_columns
+from ._table import Table, labelled, shown_columns
 from .session import MapRecord, Session
 from .statement import Statement
 
@@ -38,7 +37,6 @@ __all__ = ["Explorer", "Setting", "begin_session"]
 
 Array = NDArray[Any]
 _OWNER = "explore"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 Saver = Callable[[Any, Path], None]
 
 
@@ -75,7 +73,7 @@ def _unfitted(model: Any) -> Any:
     return base
 
 
-class Explorer:
+class Explorer(RowAnswers):
     """Answers questions about maps and makes new ones; every answer is a plain value."""
 
     def __init__(
@@ -91,7 +89,6 @@ class Explorer:
         self._measures: dict[tuple[int, tuple[str, ...]], dict[str, Any]] = {}
         self._lock = threading.RLock()
         self.job: Job | None = None
-        self._shown: tuple[tuple[Statement, ...], tuple[Column, ...]] | None = None
         self._worker: subprocess.Popen[str] | None = None
 
     @property
@@ -114,11 +111,6 @@ class Explorer:
             raise ValueError(error_message(_OWNER, "map", position, rule, "Count maps from 0"))
         return self._maps[self.session.maps[position].number]
 
-    @property
-    def columns(self) -> dict[str, Array]:
-        """The columns beside the features, with the labels of all statements that are on."""
-        return labelled(self.table, self.session.statements)
-
     def state(self) -> dict[str, Any]:
         """Everything about the session that the page shows besides points."""
         with self._lock:
@@ -138,7 +130,7 @@ class Explorer:
                 "dates": sorted(units.dates),
                 "image": self.table.image_shape,
                 "range": self.table.value_range,
-                "columns": self._column_heads(),
+                "columns": self.heads(self.setting.periods),
                 "statements": [self._stated(one) for one in session.statements],
                 "maps": [{"number": one.number, "words": _map_words(one)} for one in session.maps],
                 "current": session.current,
@@ -150,7 +142,9 @@ class Explorer:
                     "counterfactual": offers.has_counterfactual and bool(shown.given_names),
                     "density": offers.has_latent_density, "uncertainty": offers.has_variance,
                     "undo": bool(self._steps.done), "redo": bool(self._steps.undone),
+                    "reliability": self.table.n >= Reliable.FEWEST,
                 },
+                "reliability": self.reliable(),
                 "model": name_of(shown.model),
                 "remarks": list(shown.fitted.remarks),
                 "seconds": shown.seconds,
@@ -165,35 +159,8 @@ class Explorer:
             python = f"# {error}\n"
         return {"python": python, "command": command_of(self.setting.files)}
 
-    def _colours(self) -> tuple[Column, ...]:
-        """The columns that the page offers as colours: those beside the features, then the features."""
-        labels = tuple(one for one in self.session.statements if one.kind == "label" and one.on)
-        if self._shown is None or self._shown[0] != labels:  # reading the columns of many rows takes its time
-            self._shown = labels, (*shown_columns(self.columns, self.table.n), *self.table.colours)
-        return self._shown[1]
-
-    def _column_heads(self) -> list[dict[str, Any]]:
-        out, known = [], set(self.columns)
-        for column in self._colours():
-            one: dict[str, Any] = {"name": column.name, "feature": column.name not in known}
-            if isinstance(column, Numbers):
-                low, high = column.limits
-                period = self.setting.periods.get(column.name)
-                out.append(one | {"kind": "numbers", "low": low, "high": high, "period": period})
-            else:
-                out.append(one | {"kind": "categories", "levels": list(column.levels)})
-        return out
-
-    def column(self, at: int) -> Array:
-        """Values of a column (n,) as float32: numbers, or codes of categories (-1: missing)."""
-        found = self._colours()
-        if not 0 <= at < len(found):
-            raise ValueError(error_message(_OWNER, "column", at, "is not there", "Count columns from 0"))
-        column = found[at]
-        return np.asarray(column.values if isinstance(column, Numbers) else column.codes, dtype="<f4")
-
-    def points(self, at: int | None, axes: tuple[int, int]) -> Array:
-        """Places (n, 2) of the rows of a map on the page, as float32; of the current one as rows were moved."""
+    def points(self, at: int | None, axes: tuple[int, ...]) -> Array:
+        """Places (n, 2 or 3) of the rows of a map on the page, as float32; of the current one as rows were moved."""
         places = self.map(at).places
         if at is None or at == self.session.current:
             places = shown_moves(places, [self.session.statements[k] for k in self._moved()])
@@ -225,12 +192,13 @@ class Explorer:
             raise ValueError(error_message(_OWNER, "rows", str(rows)[:40], rule, "Select rows of the map"))
         return np.asarray(found, dtype=np.int64)
 
-    def checked_axes(self, x: int, y: int) -> tuple[int, int]:
-        """Two axes of the map that a page sent."""
+    def checked_axes(self, *axes: int) -> tuple[int, ...]:
+        """Two or three axes of the map that a page sent."""
         dims = self.map().places.shape[1]
-        if x == y or not min(x, y) >= 0 or max(x, y) >= dims:
-            raise ValueError(error_message(_OWNER, "axes", (x, y), f"are not two of {dims} axes", "Choose others"))
-        return x, y
+        if len(set(axes)) < len(axes) or min(axes) < 0 or max(axes) >= dims:
+            rule = f"are not {len(axes)} of {dims} axes"
+            raise ValueError(error_message(_OWNER, "axes", axes, rule, "Choose others"))
+        return axes
 
     # ---- what is said
 
@@ -240,8 +208,8 @@ class Explorer:
             told = [self._placed(one) for one in statements]
             self._step_checked(replace(self.session, statements=(*self.session.statements, *told)))
 
-    def move(self, rows: Array, shift: Sequence[float], axes: tuple[int, int]) -> None:
-        """Say that rows should be elsewhere: shifted (2,) along two axes of the current map."""
+    def move(self, rows: Array, shift: Sequence[float], axes: tuple[int, ...]) -> None:
+        """Say that rows should be elsewhere: shifted along two or three axes of the current map."""
         with self._lock:
             whole = np.zeros(self.map().places.shape[1])
             whole[list(axes)] = shift
@@ -364,20 +332,6 @@ class Explorer:
             self.session.save(session)
         return [str(model), str(session)]
 
-    def export(self, rows: Array) -> str:
-        """Rows as CSV: number, name, places, columns and features; no cell is a formula."""
-        shown, data = self.map(), self.table.in_units(self.table.take(rows))
-        names = {"name": [self.table.row_names[row] for row in rows]} if self.table.row_names else {}
-        places = {f"z{k + 1}": shown.fitted.embedding[rows, k].tolist() for k in range(shown.fitted.embedding.shape[1])}
-        known = {name: values[rows].tolist() for name, values in self.columns.items()}
-        numbers = {name: data.numbers[:, k].tolist() for k, name in enumerate(data.names)}
-        table: dict[str, list[Any]] = {"row": rows.tolist(), **names, **places, **known, **numbers}
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([_harmless(name) for name in table])
-        writer.writerows([_harmless(value) for value in line] for line in zip(*table.values(), strict=True))
-        return out.getvalue()
-
     def _stated(self, one: Statement) -> dict[str, Any]:
         said = {"kind": one.kind, "words": one.words(), "on": one.on, "column": one.column, "value": one.value}
         return said | {"count": len(one.rows), "others": len(one.others)}
@@ -390,9 +344,3 @@ def _save(model: Any, path: Path) -> None:
 def _map_words(made: MapRecord) -> str:
     said = [one.words() for one in made.statements]
     return "; ".join(said) if said else "nothing said"
-
-
-def _harmless(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula."""
-    text = isinstance(value, str) and value.startswith(_FORMULA)
-    return f"'{value}" if text else "" if value is None else value
