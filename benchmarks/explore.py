@@ -12,6 +12,7 @@ import base64
 import io
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -33,7 +34,7 @@ TITLE = "a million points in a browser: first paint, frames per second, memory"
 RIVALS = ()
 _GL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist")
 _PATIENCE = 120  # seconds for a first paint
-_DRAG = 6  # seconds
+_DRAG = 10  # seconds
 _COUNT = """(() => {
   window.frames_seen = 0;
   const tick = () => { window.frames_seen++; requestAnimationFrame(tick); };
@@ -54,7 +55,7 @@ def run(*, quick: bool) -> Report:
         points = made_points(n)
         points.to_parquet(folder / "points.parquet")
         pages = dict(stack.enter_context(our_page(points, folder)))
-        found = {title: _measured(page, folder) for title, page in pages.items()}
+        found = {title: _measured(title, page, folder) for title, page in pages.items()}
         _keep(found, report)
         for rival in there:
             found[rival] = _rival(python, rival, folder, stack)
@@ -77,8 +78,8 @@ def _rival(python: str, name: str, folder: Path, stack: ExitStack) -> dict[str, 
     """What was measured, or what happened instead."""
     try:
         if name in FILES:
-            return _measured(rival_file(python, name, folder), folder)
-        return _measured(stack.enter_context(embedding_atlas(python, folder)), folder)
+            return _measured(name, rival_file(python, name, folder), folder)
+        return _measured(name, stack.enter_context(embedding_atlas(python, folder)), folder)
     except (RuntimeError, TimeoutError, AssertionError, OSError) as error:
         return {"what happened": str(error)[:300]}
 
@@ -91,7 +92,7 @@ def _keep(found: dict[str, Any], report: Report) -> None:
     print(json.dumps({title: found[title] for title in list(found)[-1:]}), flush=True)
 
 
-def _measured(page: Opened, folder: Path) -> dict[str, Any]:
+def _measured(title: str, page: Opened, folder: Path) -> dict[str, Any]:
     kept = [flag for flag in chromium.FLAGS if flag != "--disable-gpu"]
     chromium.FLAGS, before = (*kept, *_GL), chromium.FLAGS
     out: dict[str, Any] = {"making": page.seconds}
@@ -114,6 +115,8 @@ def _measured(page: Opened, folder: Path) -> dict[str, Any]:
                 "return gl ? gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER) : 'no WebGL'; })()"
             )
             time.sleep(5)
+            RESULTS.mkdir(exist_ok=True)
+            browser.screenshot(RESULTS / f"explore_{re.sub('[^a-z]+', '_', title)}.png")  # to be looked at
             out |= _dragged(browser)
             out["memory"] = _memory(browser.process.pid) / 1e6
     finally:

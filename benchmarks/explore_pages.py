@@ -121,7 +121,7 @@ def versions(python: str) -> dict[str, str]:
     code = (
         "import json, importlib.metadata as m\n"
         "def one(name):\n    try: return m.version(name)\n    except m.PackageNotFoundError: return ''\n"
-        "print(json.dumps({name: one(name) for name in ('plotly', 'datamapplot', 'embedding-atlas')}))"
+        "print(json.dumps({name: one(name) for name in ('embedding-atlas', 'plotly', 'datamapplot')}))"
     )
     found: dict[str, str] = json.loads(subprocess.run([python, "-c", code], capture_output=True, check=True).stdout)
     return {name: version for name, version in found.items() if version}

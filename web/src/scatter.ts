@@ -65,6 +65,8 @@ export class Scatter {
     this.points = points;
     this.n = points.length / 2;
     this.painter.places(from, points);
+    this.every = Math.max(1, Math.min(16, 2 ** Math.ceil(Math.log2(this.n / MANY)))); // the first look comes soon, the rest after it
+    this.hurry();
     this.painter.draw(drawing);
     this.cells = null;
     const before = { ...this.view };
@@ -107,7 +109,7 @@ export class Scatter {
     if (x < 0.08 * width || y < 0.08 * height || x > 0.92 * width || y > 0.92 * height) this.pan(width / 2 - x, height / 2 - y);
   }
 
-  colours(rgba: Uint8Array): void { this.painter.colours(rgba); this.draw(); }
+  colours(rgba: Uint8Array): void { this.painter.colours(rgba); this.hurry(); this.draw(); }
 
   // A grid in one colour, the fuller the larger the value; with weights, from `other` to `colour`, as full as the weight.
   setLayer(layer: Layer | null, colour: string, other = colour): void {
@@ -234,13 +236,15 @@ export class Scatter {
     const box = this.stage.getBoundingClientRect(), ratio = Math.min(2, devicePixelRatio || 1);
     if (!box.width || !box.height) return;
     for (const canvas of this.stage.querySelectorAll("canvas")) {
-      canvas.width = Math.round(box.width * ratio);
-      canvas.height = Math.round(box.height * ratio);
+      const [w, h] = [Math.round(box.width * ratio), Math.round(box.height * ratio)];
+      if (canvas.width !== w) canvas.width = w; // setting it clears the canvas, and waits for what is being drawn
+      if (canvas.height !== h) canvas.height = h;
     }
     const [dx, dy] = [(box.width - this.view.width) / 2, (box.height - this.view.height) / 2];
     this.view.width = box.width; this.view.height = box.height;
     if (this.n && !this.moved) this.all();
     else { this.view.ox += dx; this.view.oy += dy; }
+    this.hurry();
     this.draw();
   }
 
@@ -255,7 +259,11 @@ export class Scatter {
     if (this.n < MANY) return;
     clearTimeout(this.rest);
     this.painted ||= performance.now();
-    this.rest = setTimeout(() => { this.painted = 0; this.draw(); }, 250) as unknown as number;
+    this.rest = setTimeout(() => {
+      if (this.pointers.size && !this.path) return this.hurry(); // held, and about to move on
+      this.painted = 0;
+      this.draw();
+    }, 250) as unknown as number;
   }
 
   private paint(): void {

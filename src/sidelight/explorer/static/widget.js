@@ -812,39 +812,39 @@ function F(e, t) {
 	let n = e.low ?? 0, r = e.high ?? 1;
 	return P(k, r > n ? (t - n) / (r - n) : .5, !1);
 }
-function I(e, t, n) {
+function ce(e, t, n) {
 	let r = new Uint8Array(3 * n), i = [];
-	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(F(e, R(e, t)));
+	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(F(e, L(e, t)));
 	let a = e?.levels?.map((e, t) => N(t)) ?? [];
 	for (let o = 0; o < n; o++) {
 		let n = se;
 		if (e && t) {
 			let r = t[o];
-			n = e.kind === "categories" ? r < 0 ? A : a[r] : Number.isNaN(r) ? A : i[z(e, r)];
+			n = e.kind === "categories" ? r < 0 ? A : a[r] : Number.isNaN(r) ? A : i[R(e, r)];
 		}
 		r[3 * o] = n[0], r[3 * o + 1] = n[1], r[3 * o + 2] = n[2];
 	}
 	return r;
 }
-function L(e) {
+function I(e) {
 	return e.period ? [0, e.period] : [e.low ?? 0, e.high ?? 1];
 }
-function R(e, t) {
-	let [n, r] = L(e);
+function L(e, t) {
+	let [n, r] = I(e);
 	return n + t / 255 * (r - n);
 }
-function z(e, t) {
-	let [n, r] = L(e), i = e.period ? (t % e.period + e.period) % e.period : t;
+function R(e, t) {
+	let [n, r] = I(e), i = e.period ? (t % e.period + e.period) % e.period : t;
 	return Math.min(255, Math.max(0, Math.round((r > n ? (i - n) / (r - n) : .5) * 255)));
 }
-var B = (e) => `rgb(${e.join(",")})`, V = 12, H = 14, U = {
+var z = (e) => `rgb(${e.join(",")})`, B = 12, V = 14, H = {
 	name: "",
 	feature: !1,
 	kind: "numbers",
 	low: 0,
 	high: 1
 };
-function W(e, t) {
+function U(e, t) {
 	let n = [0];
 	for (let t = 1; t < e.length; t++) n.push(n[t - 1] + Math.hypot(e[t][0] - e[t - 1][0], e[t][1] - e[t - 1][1]));
 	let r = n[n.length - 1];
@@ -857,7 +857,7 @@ function W(e, t) {
 		return [l[0] + c * (u[0] - l[0]), l[1] + c * (u[1] - l[1])];
 	});
 }
-var G = class {
+var W = class {
 	box;
 	asks;
 	tried;
@@ -895,7 +895,7 @@ var G = class {
 			try {
 				do {
 					this.later = !1;
-					let e = W(this.path, V), t = this.begun;
+					let e = U(this.path, B), t = this.begun;
 					if (e.length < 2) return;
 					await this.tried(async () => {
 						let { steps: n } = await this.asks.post("walk", this.body(e));
@@ -908,7 +908,7 @@ var G = class {
 		}
 	}
 	show() {
-		let e = this.state(), t = this.steps.filter((e) => e.typicality !== null && e.typicality < .01).length, n = e.image ? this.film(e, e.image) : e.features.length > H ? this.lines(e) : this.small(e);
+		let e = this.state(), t = this.steps.filter((e) => e.typicality !== null && e.typicality < .01).length, n = e.image ? this.film(e, e.image) : e.features.length > V ? this.lines(e) : this.small(e);
 		this.box.hidden = !1, o(this.box, i("div", { class: "tools" }, i("span", {
 			class: "note",
 			role: "status"
@@ -935,7 +935,7 @@ var G = class {
 			"aria-label": "Values of all features: a line for each step, dark at the start"
 		}), a = r.getContext("2d"), o = this.steps.flatMap((e) => e.values).filter(Number.isFinite), s = e.features.length, c = Math.min(...o), l = Math.max(...o), u = (e) => n - 4 - (n - 8) * (e - c) / (l - c || 1);
 		return this.steps.forEach((e, n) => {
-			a.strokeStyle = B(F(U, .9 * n / Math.max(1, this.steps.length - 1))), a.lineWidth = 1.5, a.beginPath(), e.values.forEach((e, n) => a[n ? "lineTo" : "moveTo"](t * (n + .5) / s, u(e))), a.stroke();
+			a.strokeStyle = z(F(H, .9 * n / Math.max(1, this.steps.length - 1))), a.lineWidth = 1.5, a.beginPath(), e.values.forEach((e, n) => a[n ? "lineTo" : "moveTo"](t * (n + .5) / s, u(e))), a.stroke();
 		}), i("figure", {}, r, i("figcaption", {}, `${s} features, a line for each step: dark at the start, bright at the end`));
 	}
 	small(e) {
@@ -967,7 +967,7 @@ var G = class {
 			"aria-label": "Steps of the walk"
 		}, i("table", {}, i("thead", {}, r), i("tbody", {}, ...a, ...o)));
 	}
-}, K = class {
+}, G = class {
 	host;
 	values;
 	filters;
@@ -988,7 +988,7 @@ var G = class {
 		}), this.table = new re(e.byId("table"), t, (e) => this.values.of(e), r, {
 			mark: (e) => this.mark(e),
 			select: (t, n) => e.select([t], n)
-		}), this.walk = new G(e.byId("walk"), t, r, () => e.state, (e) => this.bodyOf(e), {
+		}), this.walk = new W(e.byId("walk"), t, r, () => e.state, (e) => this.bodyOf(e), {
 			drawn: () => n.follow(this.walk.path, this.walk.places),
 			at: (t) => e.hover(t, -1)
 		}), n.allowed = (e) => this.filters.passes(e), n.onwalk = (e, t) => this.step(e, t);
@@ -1099,7 +1099,7 @@ var G = class {
 	}
 };
 // src/panels.ts
-function ce(e, t, n) {
+function le(e, t, n) {
 	let r = [];
 	for (let e of t.columns.slice(0, 4)) {
 		let n = e.range ? `${c(e.range[1])} (${c(e.range[0])} to ${c(e.range[2])})` : e.values.slice(0, 3).map(({ value: e, count: n }) => `${e} ${Math.round(100 * n / t.count)} %`).join(", ");
@@ -1124,7 +1124,7 @@ function ce(e, t, n) {
 		"aria-label": "What sets it apart"
 	}, u)), i("div", {}, ...r);
 }
-function le(e, t) {
+function ue(e, t) {
 	let n = t.remarks.map((e) => i("p", { class: "note warn" }, e));
 	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, T(r.now, e.image, e.range, `row ${r.row}`), T(r.then, e.image, e.range, "with what is chosen")));
 	else {
@@ -1136,10 +1136,10 @@ function le(e, t) {
 	}
 	return i("div", {}, ...n);
 }
-function ue(e, t) {
+function de(e, t) {
 	return e.maps.map((n, r) => i("li", {}, a(`Map ${n.number}`, () => t(r), { "aria-current": r === e.current ? "true" : void 0 }), i("span", { class: "note" }, n.words)));
 }
-function de(e, t) {
+function fe(e, t) {
 	let n = (t, n, r) => i("tr", {}, i("th", {
 		scope: "row",
 		title: t
@@ -1151,32 +1151,32 @@ function de(e, t) {
 	}
 	return i("table", { class: "measures" }, i("thead", {}, i("tr", {}, i("th", { scope: "col" }, "measure"), ...e ? [i("th", { scope: "col" }, "before")] : [], i("th", { scope: "col" }, "now"))), i("tbody", {}, ...r));
 }
-function fe(e, t, n, r) {
+function pe(e, t, n, r) {
 	let o = (e, r) => a(r, () => n(e), { "aria-pressed": String(t === e) }), s = e.code[t];
 	return [i("div", { class: "tools" }, o("python", "Python"), o("command", "Command line"), a("Copy", () => r(s))), i("pre", {
 		tabIndex: 0,
 		"aria-label": "Code"
 	}, i("code", {}, s))];
 }
-function pe(e) {
+function me(e) {
 	let t = e.seconds ? `, fitted in ${e.seconds.toFixed(1)} s` : "";
 	return `${u(e.rows, "row")}, ${u(e.features.length + e.texts.length, "feature")}, ${e.model}${t}`;
 }
 // src/points.ts
-var me = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour; attribute float a_near;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform float u_size;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  v_size = u_size * (0.6 + 0.8 * a_near);\n  gl_PointSize = v_size;\n  v_colour = vec4(a_colour.rgb, a_colour.a * min(1.0, 0.4 + 1.2 * a_near));\n}", he = "\nprecision mediump float;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * v_size, edge = 0.5 * v_size;\n  float a = v_colour.a * (v_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
-function q(e, t, n) {
+var he = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour; attribute float a_near;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform float u_size;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  v_size = u_size * (0.6 + 0.8 * a_near);\n  gl_PointSize = v_size;\n  v_colour = vec4(a_colour.rgb, a_colour.a * min(1.0, 0.4 + 1.2 * a_near));\n}", ge = "\nprecision mediump float;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * v_size, edge = 0.5 * v_size;\n  float a = v_colour.a * (v_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
+function K(e, t, n) {
 	let r = e.createShader(t);
 	if (e.shaderSource(r, n), e.compileShader(r), !e.getShaderParameter(r, e.COMPILE_STATUS)) throw Error(e.getShaderInfoLog(r) ?? "shader");
 	return r;
 }
-function ge(e) {
+function _e(e) {
 	let t = e.getContext("webgl", {
 		antialias: !1,
 		premultipliedAlpha: !0
 	});
 	if (!t) return null;
 	let n = t.createProgram();
-	if (t.attachShader(n, q(t, t.VERTEX_SHADER, me)), t.attachShader(n, q(t, t.FRAGMENT_SHADER, he)), t.bindAttribLocation(n, 0, "a_from"), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
+	if (t.attachShader(n, K(t, t.VERTEX_SHADER, he)), t.attachShader(n, K(t, t.FRAGMENT_SHADER, ge)), t.bindAttribLocation(n, 0, "a_from"), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
 	t.useProgram(n), t.enable(t.BLEND), t.blendFunc(t.ONE, t.ONE_MINUS_SRC_ALPHA);
 	let r = {
 		from: t.createBuffer(),
@@ -1216,7 +1216,7 @@ function ge(e) {
 		}
 	};
 }
-function _e(e) {
+function ve(e) {
 	let t = e.getContext("2d"), n = /* @__PURE__ */ new Float32Array(), r = /* @__PURE__ */ new Float32Array(), i = /* @__PURE__ */ new Uint8Array(), a = null;
 	return {
 		kind: "canvas",
@@ -1246,19 +1246,19 @@ function _e(e) {
 		}
 	};
 }
-function ve(e) {
+function ye(e) {
 	let t = null;
 	try {
-		t = ge(e);
+		t = _e(e);
 	} catch {
 		t = null;
 	}
 	if (t) return t;
 	let n = e.cloneNode();
-	return e.replaceWith(n), _e(n);
+	return e.replaceWith(n), ve(n);
 }
 // src/scatter.ts
-var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = 5e4, xe = .9, Se = 7, Ce = 400, we = 3e3, Te = class {
+var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 7, Ce = 400, we = 3e3, Te = class {
 	stage;
 	n = 0;
 	tool = "move";
@@ -1299,14 +1299,14 @@ var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = 5e4, xe = .9, Se =
 	constructor(e) {
 		this.stage = e;
 		let [t, n, r] = [...e.querySelectorAll("canvas")];
-		this.painter = ve(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
+		this.painter = ye(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
 	}
 	end() {
 		this.observer.disconnect();
 	}
 	show(e, t, n = null) {
-		let r = t && e.length === this.points.length && !ye.matches ? this.points : e;
-		this.points = e, this.n = e.length / 2, this.painter.places(r, e), this.painter.draw(n), this.cells = null;
+		let r = t && e.length === this.points.length && !be.matches ? this.points : e;
+		this.points = e, this.n = e.length / 2, this.painter.places(r, e), this.every = Math.max(1, Math.min(16, 2 ** Math.ceil(Math.log2(this.n / q)))), this.hurry(), this.painter.draw(n), this.cells = null;
 		let i = { ...this.view };
 		if (this.moved && t || this.all(), r === e) {
 			this.share = 1, this.draw();
@@ -1341,7 +1341,7 @@ var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = 5e4, xe = .9, Se =
 		(t < .08 * r || n < .08 * i || t > .92 * r || n > .92 * i) && this.pan(r / 2 - t, i / 2 - n);
 	}
 	colours(e) {
-		this.painter.colours(e), this.draw();
+		this.painter.colours(e), this.hurry(), this.draw();
 	}
 	setLayer(e, t, n = t) {
 		if (this.layer = null, e) {
@@ -1485,9 +1485,12 @@ var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = 5e4, xe = .9, Se =
 	resize() {
 		let e = this.stage.getBoundingClientRect(), t = Math.min(2, devicePixelRatio || 1);
 		if (!e.width || !e.height) return;
-		for (let n of this.stage.querySelectorAll("canvas")) n.width = Math.round(e.width * t), n.height = Math.round(e.height * t);
+		for (let n of this.stage.querySelectorAll("canvas")) {
+			let [r, i] = [Math.round(e.width * t), Math.round(e.height * t)];
+			n.width !== r && (n.width = r), n.height !== i && (n.height = i);
+		}
 		let [n, r] = [(e.width - this.view.width) / 2, (e.height - this.view.height) / 2];
-		this.view.width = e.width, this.view.height = e.height, this.n && !this.moved ? this.all() : (this.view.ox += n, this.view.oy += r), this.draw();
+		this.view.width = e.width, this.view.height = e.height, this.n && !this.moved ? this.all() : (this.view.ox += n, this.view.oy += r), this.hurry(), this.draw();
 	}
 	draw() {
 		this.waiting || (this.waiting = !0, requestAnimationFrame(() => {
@@ -1495,7 +1498,8 @@ var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = 5e4, xe = .9, Se =
 		}));
 	}
 	hurry() {
-		this.n < be || (clearTimeout(this.rest), this.painted ||= performance.now(), this.rest = setTimeout(() => {
+		this.n < q || (clearTimeout(this.rest), this.painted ||= performance.now(), this.rest = setTimeout(() => {
+			if (this.pointers.size && !this.path) return this.hurry();
 			this.painted = 0, this.draw();
 		}, 250));
 	}
@@ -1887,7 +1891,7 @@ var ke = .13, Z = .06, Ae = {
 	telling = new Oe(this);
 	leave = new AbortController();
 	constructor(e, t) {
-		this.root = e, this.source = t, this.scatter = new Te(this.byId("stage")), this.answers = new K(this);
+		this.root = e, this.source = t, this.scatter = new Te(this.byId("stage")), this.answers = new G(this);
 	}
 	byId(e) {
 		return this.root.getElementById(e);
@@ -1993,7 +1997,7 @@ var ke = .13, Z = .06, Ae = {
 		let e = this.byId("colour"), t = Number(e.value), n = this.state.rows;
 		if (e.value === "judge") return this.answers.judge();
 		this.column = e.value === "" ? null : this.state.columns[t], this.column && (this.values = await this.answers.values.of(`column?at=${t}`));
-		let r = I(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, { passing: o, hide: s } = this.answers.filters, c = n > 2e4 ? .75 : .92;
+		let r = ce(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, { passing: o, hide: s } = this.answers.filters, c = n > 2e4 ? .75 : .92;
 		for (let e = 0; e < n; e++) {
 			let t = o !== null && !o[e];
 			for (let n = 0; n < 3; n++) i[4 * e + n] = t ? A[n] : r[3 * e + n];
@@ -2006,7 +2010,7 @@ var ke = .13, Z = .06, Ae = {
 		if (!e) return o(this.byId("legend"), ...r);
 		let a = (e, t) => {
 			let n = i("span", { class: "dot" });
-			return n.style.background = B(e), i("span", { class: "swatch" }, n, t);
+			return n.style.background = z(e), i("span", { class: "swatch" }, n, t);
 		};
 		if (e.kind === "categories") return o(this.byId("legend"), ...(e.levels ?? []).slice(0, 24).map((e, t) => a(N(t), e)), ...r);
 		let s = e.period ? 0 : e.low ?? 0, l = e.period ?? e.high ?? 1;
@@ -2164,7 +2168,7 @@ var ke = .13, Z = .06, Ae = {
 				rows: this.rows(this.selected),
 				others: t.length ? t : null
 			});
-			e === this.question && this.fillSelection(ce(this.state, n, t.length > 0));
+			e === this.question && this.fillSelection(le(this.state, n, t.length > 0));
 		});
 	}
 	async change() {
@@ -2172,7 +2176,7 @@ var ke = .13, Z = .06, Ae = {
 			rows: this.rows(this.selected),
 			given: this.given
 		});
-		this.fillSelection(le(this.state, e));
+		this.fillSelection(ue(this.state, e));
 	}
 	async download(e, t) {
 		s(await this.source.postForBytes("export", {
@@ -2202,10 +2206,10 @@ var ke = .13, Z = .06, Ae = {
 	}
 	fillLists() {
 		let e = this.state;
-		this.byId("title").textContent = e.title, this.byId("about").textContent = pe(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), o(this.byId("history"), ...ue(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), D(e, null, null, this.style));
+		this.byId("title").textContent = e.title, this.byId("about").textContent = me(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), o(this.byId("history"), ...de(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), D(e, null, null, this.style));
 	}
 	fillCode() {
-		o(this.byId("code"), ...fe(this.state, this.code, (e) => {
+		o(this.byId("code"), ...pe(this.state, this.code, (e) => {
 			this.code = e, this.fillCode();
 		}, (e) => void navigator.clipboard.writeText(e).then(() => this.say("Copied."))));
 	}
@@ -2213,7 +2217,7 @@ var ke = .13, Z = .06, Ae = {
 		let { current: e } = this.state;
 		await this.tried(async () => {
 			let [t, n] = await Promise.all([e > 0 ? this.source.get(`measures?map=${e - 1}`) : Promise.resolve(null), this.source.get(`measures?map=${e}`)]);
-			o(this.byId("measures"), de(t, n));
+			o(this.byId("measures"), fe(t, n));
 		});
 	}
 	fillRefit(e) {
