@@ -16,6 +16,7 @@ import digits
 import explorer
 import explorer_notebook
 import informed
+import landing
 import lecture
 import many
 import mixtures
@@ -31,6 +32,7 @@ import wrapping
 from canvas import write
 
 PAGES = (
+    landing,
     two_ways,
     informed,
     sheets,
