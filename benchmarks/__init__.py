@@ -53,6 +53,7 @@ BENCHMARKS = (
     "cluster",
     "large_maps",
     "refit",
+    "explore",
     "relational",
     "gated",
 )

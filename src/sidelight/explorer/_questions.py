@@ -21,7 +21,7 @@ from sidelight.report._columns import DataRows
 from ._align import Similarity
 from ._fit import Fitted
 from ._local import local_mean, near_number, same_category, shown_around
-from ._table import Table, labelled
+from ._table import Table, labelled, rows_without
 from .statement import Statement
 
 __all__ = ["Map"]
@@ -201,7 +201,7 @@ class Map:
         small selection that varies more is not sure of more. Missing entries are not counted. In the units of the data
         after what was given.
         """
-        rest = np.setdiff1d(np.arange(self.table.n), rows) if others is None else others
+        rest = rows_without(self.table.n, rows) if others is None else others
         found = {"count": len(rows), "others": len(rest), "columns": self._told(rows)}
         if not len(rows) or not len(rest):
             return found | {"features": []}
