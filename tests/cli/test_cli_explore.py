@@ -62,10 +62,9 @@ def test_a_table_is_embedded_and_a_session_of_it_can_be_replayed(folder, pages, 
     row = explorer.map().row(0)
     np.testing.assert_allclose(row["values"], pd.read_csv(data).iloc[0, :3].astype(float), rtol=1e-9)
 
-    model, session = explorer.save()
+    _, session, model = explorer.save()
     explorer.say([sidelight.explorer.Statement("factor_out", column="batch")])
-    explorer.session = explorer.session.mapped("")
-    explorer.session.save(session)
+    explorer.session.mapped("").save(session)
     assert run("explore", model, data, "--replay", session, "--out", tmp_path / "new.sidelight") == 0
     found = sidelight.load(tmp_path / "new.sidelight")
     last = found.steps[-1][1] if hasattr(found, "steps") else found
