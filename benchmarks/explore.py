@@ -1,9 +1,9 @@
 """A million points in headless Chromium with software GL: first paint, frames per second while panning, memory.
 
 Ours is the explorer, served and as one file. Rivals are measured where an environment has them: set SIDELIGHT_RIVALS to
-its Python (``pip install plotly datamapplot embedding-atlas``). First paint is when the middle of the window has
-pixels in colours, and still has 5 s later, seen by screenshots, in seconds of a clock and of the processor time of the browser (which other
-work on the machine does not change). Frames are animation frames of the page while the mouse drags the map.
+its Python (``pip install plotly datamapplot embedding-atlas``). First paint is when the middle of the window has pixels
+in colours, and still has them 5 s later, seen by screenshots; in seconds of a clock and of the processor time of the
+browser, which other work on the machine hardly changes. Frames are animation frames while the mouse drags the map.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _measured(title: str, page: Opened, folder: Path) -> dict[str, Any]:
 
 
 def _dragged(browser: Page) -> dict[str, float]:
-    """Frames while the mouse drags the map to and fro."""
+    """Frames while the mouse drags the map back and forth."""
     browser.evaluate(_COUNT)
     browser.call("Input.dispatchMouseEvent", type="mousePressed", x=420, y=430, button="left", buttons=1, clickCount=1)
     spent, began, step = _processor(browser.process.pid), time.perf_counter(), 0
