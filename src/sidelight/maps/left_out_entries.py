@@ -80,7 +80,7 @@ def hide_in_turns(observed: Array, rows: Array, turns: int = _TURNS) -> Array:
         hidden = _with_one_left(asked, rng.random(asked.shape) < _SHARE)
         return hidden.reshape(turns, len(rows), -1)
     drawn = np.log(gaps.sum(axis=0) + _RARE) + rng.gumbel(size=asked.shape)  # weighted, without replacement
-    chosen = np.argsort(-drawn, axis=1)[:, : 1 + asked.shape[1] // _COLUMNS]  # hidden if the row has it, else nothing is
+    chosen = np.argsort(-drawn, axis=1)[:, : 1 + asked.shape[1] // _COLUMNS]  # if the row has it
     alone = np.zeros(asked.shape, dtype=bool)
     np.put_along_axis(alone, chosen, values=True, axis=1)
     alone &= asked
