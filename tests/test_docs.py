@@ -29,8 +29,12 @@ MODULES = (
     "report",
 )
 EXTRAS = {"anndata": "anndata", "distributed": "dask", "explorer": "uvicorn", "gated": "torch"}
+FRONT = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "llms.txt")
 PAGES = sorted(
-    [*(path for path in DOCS.rglob("*.md") if "_build" not in path.parts), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    [
+        *(path for path in DOCS.rglob("*.md") if not {"_build", "gallery", "tutorials"} & set(path.parts)),
+        *(ROOT / name for name in FRONT),
+    ]
 )
 ENTRY = re.compile(r"^\.\. (currentmodule|py:module|auto(?:class|function|data|exception)):: (\S+)", re.MULTILINE)
 
@@ -208,6 +212,7 @@ def test_readme_snippet_runs_and_goes_both_ways():
 
 RUN = (
     "index",
+    "how_to",
     "evaluation",
     "explain",
     "explorer",
@@ -233,7 +238,7 @@ RUN = (
 )
 
 
-TAKE_SECONDS = {"missing_values", "anndata", "explain", "explorer"}
+TAKE_SECONDS = {"how_to", "missing_values", "anndata", "explain", "explorer"}
 
 
 @pytest.mark.usefixtures("one_turntable")
@@ -290,3 +295,27 @@ def test_every_decision_has_its_four_parts():
         assert headings[0] == "Question", page.name
         assert "Choice" in headings, page.name
         assert headings[-1] == "When to revisit", page.name
+
+
+def test_every_file_that_names_the_version_names_the_same():
+    version = re.escape(sidelight.__version__)
+    for name, line in (
+        ("pyproject.toml", f'version = "{version}"'),
+        ("CITATION.cff", f"version: {version}"),
+        ("recipe/meta.yaml", f'set version = "{version}"'),
+        ("CHANGELOG.md", rf"## \[{version}\]"),
+    ):
+        assert re.search(line, (ROOT / name).read_text(encoding="utf-8")), f"{name} has another version"
+
+
+def public_classes():
+    """Public classes of the library and of its networks that a user makes or fits."""
+    top = [name for name in sidelight.__all__ if name[0].isupper()]
+    return top + [name for name in sidelight.gated.__all__ if name[0].isupper()]
+
+
+def test_every_public_class_is_used_in_an_example_of_the_gallery():
+    pytest.importorskip("torch", reason="needs the extra torch")
+    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "examples" / "gallery").rglob("plot_*.py"))
+    missing = [name for name in public_classes() if not re.search(rf"\b{name}[(.]", text)]
+    assert not missing, f"add an example under examples/gallery that uses {missing}"

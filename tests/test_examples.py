@@ -1,5 +1,6 @@
 """The scripts in ``examples/`` run, from a folder of their own, and write what they say."""
 
+import json
 import runpy
 import subprocess
 import sys
@@ -33,6 +34,19 @@ def test_example_runs_and_writes_its_files(name, tmp_path, monkeypatch, capsys):
     plt.close("all")  # figures would stay
     assert capsys.readouterr().out.strip()
     assert {path.name for path in (tmp_path / "out").iterdir()} == WRITES[name]
+
+
+@pytest.mark.thorough
+def test_the_cells_of_the_notebook_run_one_after_another(tmp_path, monkeypatch):
+    pytest.importorskip("anywidget", reason="needs the extra notebook")
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads((EXAMPLES / "explorer.ipynb").read_text())["cells"]
+    names = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    assert names["page"].selection == list(range(6))
+    names["page"].close()
 
 
 @pytest.mark.thorough

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 
 const STATIC = "../src/sidelight/explorer/static";
-const SOURCES = ["index.html", "package-lock.json", "package.json", "stamp.mjs", "tsconfig.json", "vite.config.js",
+const SOURCES = ["index.html", "package-lock.json", "package.json", "stamp.mjs", "tsconfig.json", "vite.config.js", "vite.widget.config.js",
   ...readdirSync("src").map((name) => `src/${name}`)].sort();
 
 function digest(folder, names) {
@@ -12,5 +12,5 @@ function digest(folder, names) {
   return hash.digest("hex");
 }
 
-const stamp = { sources: digest(".", SOURCES), built: digest(STATIC, ["app.css", "app.js", "index.html"]) };
+const stamp = { sources: digest(".", SOURCES), built: digest(STATIC, ["app.css", "app.js", "index.html", "widget.js"]) };
 writeFileSync(`${STATIC}/stamp.json`, `${JSON.stringify(stamp, null, 1)}\n`);

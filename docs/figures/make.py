@@ -14,7 +14,9 @@ import cells
 import clusters
 import digits
 import explorer
+import explorer_notebook
 import informed
+import landing
 import lecture
 import many
 import mixtures
@@ -30,6 +32,7 @@ import wrapping
 from canvas import write
 
 PAGES = (
+    landing,
     two_ways,
     informed,
     sheets,
@@ -38,6 +41,7 @@ PAGES = (
     wrapping,
     screenshot,
     explorer,
+    explorer_notebook,
     spectral,
     mixtures,
     relations,

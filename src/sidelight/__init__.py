@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from .unfolding.action_respecting_embedding import ActionRespectingEmbedding
     from .unfolding.semidefinite_embedding import SemidefiniteEmbedding
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ActionRespectingEmbedding",

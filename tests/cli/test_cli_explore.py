@@ -79,15 +79,47 @@ def test_a_table_is_embedded_and_a_session_of_it_can_be_replayed(folder, pages, 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["model.sidelight"], "does not keep its rows"),
+        (["keeps_none.sidelight"], "this ProbabilisticPCA does not keep its rows"),
+        (["given.sidelight"], "the model was given batch"),
         (["data.csv", "other.csv"], "is no model file"),
         (["data.csv", "--replay", "session.json"], "give the model"),
     ],
 )
 def test_what_is_missing_is_said(arguments, said, capsys, monkeypatch, folder):
     monkeypatch.chdir(folder)
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    if "keeps_none.sidelight" in arguments:
+        sidelight.save(sidelight.ProbabilisticPCA().fit(X), "keeps_none.sidelight")
+    if "given.sidelight" in arguments:
+        made = sidelight.KernelInformationEmbedding(max_iter=5, tol=0.1)
+        sidelight.save(made.fit(X, given={"batch": np.repeat(["a", "b"], 15)}), "given.sidelight")
     assert run("explore", *arguments) == 1
     assert said in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.thorough
+def test_a_model_alone_is_explored_by_the_rows_that_it_keeps(folder, pages, tmp_path, capsys):
+    data = folder / "data.csv"
+    assert run("embed", data, "--drop", "batch", *QUICK, "--out", tmp_path / "m", "--no-report") == 0
+    assert run("explore", tmp_path / "m" / "model.sidelight", "--no-open") == 0
+    explorer = pages.pop()
+    np.testing.assert_allclose(explorer.map().row(7)["values"], pd.read_csv(data).iloc[7, :3].astype(float), rtol=1e-9)
+    np.testing.assert_allclose(explorer.points(None, (0, 1)), explorer.map().fitted.model.embedding_, rtol=1e-5)
+    command = explorer.state()["code"]["command"]
+    assert "data.csv" not in command
+    assert "DATA" not in command
+    assert "those that the model keeps" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.thorough
+def test_export_writes_one_file_and_opens_no_page(folder, pages, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    arguments = ["explore", folder / "data.csv", "--colour", "batch", *QUICK, "--export", page, "--json"]
+    assert run(*arguments) == 0
+    assert json.loads(capsys.readouterr().out)["bytes"] == page.stat().st_size > 50_000
+    assert not pages
+    assert run(*arguments) == 1
+    assert "exists already" in capsys.readouterr().err
 
 
 @pytest.mark.thorough

@@ -13,7 +13,7 @@ import sidelight
 from sidelight import explorer as room
 from sidelight.explorer import Session, Statement
 from sidelight.explorer._explorer import Explorer, Setting
-from sidelight.explorer._server import plain
+from sidelight.explorer._plain import plain
 from sidelight.explorer._table import table_of
 
 

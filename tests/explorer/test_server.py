@@ -12,7 +12,7 @@ pytest.importorskip("starlette", reason="needs the extra explore")
 pytest.importorskip("uvicorn", reason="needs the extra explore")
 
 from sidelight.explorer._explorer import Explorer
-from sidelight.explorer._server import LARGEST
+from sidelight.explorer._http import LARGEST
 from sidelight.explorer._table import table_of
 from sidelight.explorer.serving import serve
 

@@ -24,7 +24,7 @@ function bar(value: number | undefined, column: Column | undefined, kind: string
 }
 
 function table(state: State, row: Row | null, here: Decoded | null): HTMLElement {
-  const head = make("tr", {}, make("th", { scope: "col" }, ""), make("th", { scope: "col" }, "row"), make("th", { scope: "col" }, "place"));
+  const head = make("tr", {}, make("th", { scope: "col" }, "feature"), make("th", { scope: "col" }, "row"), make("th", { scope: "col" }, "place"));
   const lines = state.features.slice(0, LISTED).map((name, k) => {
     const column = state.columns.find((one) => one.feature && one.name === name);
     return make("tr", {}, make("th", { scope: "row", title: name }, name),
@@ -36,9 +36,9 @@ function table(state: State, row: Row | null, here: Decoded | null): HTMLElement
   return make("table", { class: "features" }, make("thead", {}, head), make("tbody", {}, ...lines, ...words));
 }
 
-function profile(state: State, row: Row | null, here: Decoded | null): HTMLElement {
+function profile(state: State, row: Row | null, here: Decoded | null, style: CSSStyleDeclaration): HTMLElement {
   const canvas = make("canvas", { width: 320, height: 110, class: "profile", role: "img", "aria-label": "Values of all features: bars are the row, the line is the place" });
-  const context = canvas.getContext("2d")!, style = getComputedStyle(document.body), all = [...(row?.values ?? []), ...(here?.values ?? [])].filter(Number.isFinite);
+  const context = canvas.getContext("2d")!, all = [...(row?.values ?? []), ...(here?.values ?? [])].filter(Number.isFinite);
   const low = Math.min(0, ...all), high = Math.max(1e-12, ...all), y = (value: number) => 104 - (98 * (value - low)) / (high - low || 1), d = state.features.length;
   context.fillStyle = style.getPropertyValue("--line");
   row?.values.forEach((value, k) => context.fillRect((320 * k) / d, Math.min(y(0), y(value)), Math.max(1, 320 / d - 0.5), Math.abs(y(value) - y(0))));
@@ -49,7 +49,7 @@ function profile(state: State, row: Row | null, here: Decoded | null): HTMLEleme
   return make("figure", {}, canvas, make("figcaption", {}, `${d} features: bars are the row, the line is the place`));
 }
 
-export function card(state: State, row: Row | null, here: Decoded | null): HTMLElement {
+export function card(state: State, row: Row | null, here: Decoded | null, style: CSSStyleDeclaration): HTMLElement {
   const parts: HTMLElement[] = [];
   if (row) {
     const named = row.name ? `Row ${row.row}: ${row.name}` : `Row ${row.row}`;
@@ -63,7 +63,7 @@ export function card(state: State, row: Row | null, here: Decoded | null): HTMLE
     if (row) shown.push(picture(row.values, shape, range, "the row"));
     if (here?.values) shown.push(picture(here.values, shape, range, "the place"));
     parts.push(make("div", { class: "pictures" }, ...shown));
-  } else if (row || here?.values) parts.push(state.features.length <= LISTED ? table(state, row, here) : profile(state, row, here));
+  } else if (row || here?.values) parts.push(state.features.length <= LISTED ? table(state, row, here) : profile(state, row, here, style));
   if (here && here.typicality !== null) {
     const usual = here.typicality < 0.01 ? "No rows are near: what is decoded here is a guess." : `More usual than ${Math.round(100 * here.typicality)} % of the rows' places.`;
     parts.push(make("p", { class: here.typicality < 0.01 ? "note warn" : "note" }, usual));

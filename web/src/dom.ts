@@ -3,8 +3,6 @@
 type Child = Node | string;
 type Properties = Record<string, unknown>;
 
-export function byId<T extends HTMLElement = HTMLElement>(id: string): T { return document.getElementById(id) as T; }
-
 export function make<K extends keyof HTMLElementTagNameMap>(tag: K, properties: Properties = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -23,6 +21,13 @@ export function button(text: string, onclick: () => void, properties: Properties
 }
 
 export function fill(parent: HTMLElement, ...children: Child[]): void { parent.replaceChildren(...children); }
+
+// Hands content to the user as a file.
+export function save(content: BlobPart, type: string, name: string): void {
+  const link = make("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
 
 export function written(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";

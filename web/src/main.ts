@@ -1,23 +1,31 @@
-// The page: what the server says on one side, what the user does on the other.
+// The page: what its source says on one side, what the user does on the other. It lives in a document of its own or in a
+// shadow root, so that two of them can be in one notebook.
 
-import "./style.css";
-import { get, numbers, post, postForText, Refusal } from "./api";
+import { Refusal, type Source } from "./api";
+import { Asking } from "./asking";
 import { card } from "./card";
 import * as colours from "./colours";
-import { button, byId, count, fill, make, written } from "./dom";
+import { button, count, fill, make, save, written } from "./dom";
 import * as panels from "./panels";
+import type { View } from "./kept";
 import { Scatter, type Mode, type Tool } from "./scatter";
+import { nameAxes, Telling } from "./telling";
 import type { Column, Counterfactual, Decoded, Given, Job, Layer, Measures, Row, State, Summary } from "./types";
 
-const DIM = 0.13;
+const DIM = 0.13, GHOST = 0.06;
+const LAYERS: Record<string, string> = {
+  density: "Shade: how many rows are near", uncertainty: "Shade: how uncertain the data are there", reliability: "Shade: blue can be believed, orange cannot",
+};
 
-class Page {
-  scatter = new Scatter(byId("stage"));
+export class Page {
+  scatter: Scatter;
+  answers: Asking;
   state!: State;
   axes: [number, number] = [0, 1];
   given: Given | null = null;
   selected = new Set<number>();
   other = new Set<number>(); // selection B
+  onselect: (rows: number[]) => void = () => {}; // whoever holds the page hears of selections
   private column: Column | null = null;
   private values: Float32Array | null = null;
   private row: Row | null = null;
@@ -27,27 +35,72 @@ class Page {
   private asked: { place: [number, number]; row: number } | null = null;
   private code: "python" | "command" = "python";
   private question = 0;
+  private watching = false;
+  private telling = new Telling(this);
+  private leave = new AbortController(); // ends what listens outside of the root
 
-  async start(): Promise<void> {
+  // `root` holds the markup of index.html: a document, or a shadow root.
+  constructor(readonly root: Document | ShadowRoot, readonly source: Source) {
+    this.scatter = new Scatter(this.byId("stage"));
+    this.answers = new Asking(this);
+  }
+
+  byId<T extends HTMLElement = HTMLElement>(id: string): T { return this.root.getElementById(id) as T; }
+
+  // A page that was kept as a file opens as it was.
+  async start(view?: View): Promise<void> {
     this.wire();
-    await this.take(await get<State>("state"), false);
-    document.documentElement.dataset.ready = "yes";
-    setInterval(() => void this.watch(), 2000);
-    document.addEventListener("visibilitychange", () => void this.watch());
+    if (view) [this.axes, this.given] = [[view.x, view.y], view.given];
+    await this.take(await this.source.get<State>("state"), false);
+    if (view) await this.tried(() => this.show(view));
+    this.byId("stage").dataset.ready = "yes";
+    const unwatch = this.source.watch(() => void this.watch());
+    this.leave.signal.addEventListener("abort", unwatch);
     if (this.state.job.state === "running") void this.follow();
   }
+
+  // What the page shows now; `show` shows it again.
+  private view(): View {
+    const colour = this.byId<HTMLSelectElement>("colour"), name = colour.value === "" ? null : this.state.columns[Number(colour.value)].name;
+    return { colour: name, layer: this.byId<HTMLSelectElement>("layer").value, x: this.axes[0], y: this.axes[1], window: this.scatter.seen(), rows: this.rows(this.selected), others: this.rows(this.other), given: this.given };
+  }
+
+  private async show(view: View): Promise<void> {
+    const colour = this.byId<HTMLSelectElement>("colour"), layer = this.byId<HTMLSelectElement>("layer"), at = this.state.columns.findIndex((one) => one.name === view.colour);
+    colour.value = at < 0 ? "" : String(at);
+    layer.value = this.state.can[view.layer] ? view.layer : "";
+    this.other = new Set(view.others);
+    if (view.rows.length + view.others.length) this.select(view.rows, "replace"); else await this.recolour();
+    await this.relayer();
+    if (view.window) this.scatter.see(view.window);
+  }
+
+  private async keep(): Promise<void> {
+    this.say("Writing one file of this view …");
+    const page = await this.source.postForBytes("page", { view: this.view() });
+    save(page, "text/html", `${this.state.title.replace(/[^\p{L}\p{N} _-]+/gu, "_").trim() || "map"}.html`);
+    this.say(`One file of this view, ${(page.byteLength / 1e6).toFixed(1)} MB: it works without a server and without a network.`);
+  }
+
+  // The page is taken away: nothing asks or listens any more.
+  end(): void { this.leave.abort(); this.scatter.end(); }
+
+  // Where the variables of the style sheet are.
+  get style(): CSSStyleDeclaration { return getComputedStyle(this.byId("stage")); }
 
   // A new state: points are fetched where the map is another one.
   async take(state: State, moving = true): Promise<void> {
     const before = this.state as State | undefined;
     const another = !before || before.maps[before.current]?.number !== state.maps[state.current].number;
     this.state = state;
-    if (another) {
-      this.given = this.chosen(state);
-      this.scatter.show(await numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), moving);
+    if (another) this.given = this.given0(state);
+    if (another || JSON.stringify(before.moved) !== JSON.stringify(state.moved)) {
+      await this.answers.show(moving);
       this.row = this.here = null;
       if (this.scatter.marked >= 0) this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked);
     }
+    nameAxes(this.byId("stage"), this.answers.space ? [] : state.axes, this.axes);
+    this.answers.take(state, another);
     this.fillControls();
     this.fillLists();
     await this.recolour();
@@ -55,7 +108,7 @@ class Page {
     else if (JSON.stringify(before.statements) !== JSON.stringify(state.statements)) void this.remeasure();
   }
 
-  private async act(path: string, said: unknown = {}): Promise<void> { await this.tried(async () => this.take(await post<State>(path, said))); }
+  async act(path: string, said: unknown = {}): Promise<void> { await this.tried(async () => this.take(await this.source.post<State>(path, said))); }
 
   async tried(work: () => Promise<void>): Promise<void> {
     try { await work(); } catch (error) {
@@ -65,7 +118,7 @@ class Page {
   }
 
   say(text: string, warn = false): void {
-    const notice = byId("notice");
+    const notice = this.byId("notice");
     notice.textContent = text;
     notice.hidden = !text;
     notice.classList.toggle("warn", warn);
@@ -74,30 +127,37 @@ class Page {
   // ---- the map
 
   private wire(): void {
-    const tools: [Tool, string][] = [["move", "Move"], ["lasso", "Lasso"], ["box", "Box"]];
-    fill(byId("tools"), ...tools.map(([tool, text]) => make("label", { class: "tool" },
-      make("input", { type: "radio", name: "tool", value: tool, checked: tool === "move", onchange: () => { this.scatter.tool = tool; byId("stage").dataset.tool = tool; } }), text)));
-    byId("zoom-in").onclick = () => this.scatter.zoom(1.5);
-    byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5);
-    byId("zoom-all").onclick = () => this.scatter.all();
-    byId("undo").onclick = () => void this.act("undo");
-    byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await post<{ written: string[] }>("save")).written.join(", ")}`));
-    byId<HTMLSelectElement>("colour").onchange = () => { this.values = null; void this.tried(() => this.recolour()); };
-    byId<HTMLSelectElement>("layer").onchange = () => void this.tried(() => this.relayer());
+    const tools: [Tool, string][] = [["move", "Move"], ["lasso", "Lasso"], ["box", "Box"], ["walk", "Walk"], ["drag", "Drag rows"]];
+    fill(this.byId("tools"), ...tools.map(([tool, text]) => make("label", { class: "tool" },
+      make("input", { type: "radio", name: "tool", value: tool, checked: tool === "move", onchange: () => { this.scatter.tool = tool; this.byId("stage").dataset.tool = tool; } }), text)));
+    this.byId("zoom-in").onclick = () => this.scatter.zoom(1.5);
+    this.byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5);
+    this.byId("zoom-all").onclick = () => this.scatter.all();
+    this.byId("undo").onclick = () => void this.act("undo");
+    this.byId("redo").onclick = () => void this.act("redo");
+    this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post<{ written: string[] }>("save")).written.join(", ")}`));
+    this.byId("keep").onclick = () => void this.tried(() => this.keep());
+    this.byId<HTMLSelectElement>("colour").onchange = () => { this.values = null; void this.tried(() => this.recolour()); };
+    this.byId<HTMLSelectElement>("layer").onchange = () => void this.tried(() => this.relayer());
     this.scatter.onhover = (place, row) => this.hover(place, row);
-    this.scatter.onselect = (rows, mode) => this.select(rows, mode);
-    this.scatter.onclear = () => this.select([], "replace");
-    addEventListener("keydown", (event) => {
-      const typing = event.target instanceof HTMLInputElement && event.target.type === "text";
-      if (event.key === "z" && (event.ctrlKey || event.metaKey) && !typing) { event.preventDefault(); void this.act("undo"); }
-    });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => void this.tried(() => this.relayer()));
-    (byId("stage") as HTMLElement & { page?: Page }).page = this;
+    this.scatter.onselect = (rows, mode) => this.select(rows, mode, "selection");
+    this.scatter.dragged = () => this.selected;
+    this.scatter.ondrag = (shift) => this.carry(shift);
+    this.scatter.onclear = () => { this.answers.walk.clear(); this.select([], "replace"); };
+    const { signal } = this.leave;
+    this.root.addEventListener("keydown", (found) => {
+      const event = found as KeyboardEvent, typing = event.target instanceof HTMLInputElement && event.target.type === "text";
+      const key = event.key.toLowerCase();
+      if ((key === "z" || key === "y") && (event.ctrlKey || event.metaKey) && !typing) { event.preventDefault(); void this.act(key === "y" || event.shiftKey ? "redo" : "undo"); }
+    }, { signal });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => void this.tried(() => this.relayer()), { signal });
+    (this.byId("stage") as HTMLElement & { page?: Page }).page = this;
   }
 
-  private hover(place: [number, number], row: number): void {
+  hover(place: [number, number], row: number): void {
     this.place = place;
     this.scatter.mark(row);
+    this.answers.table.mark(row);
     this.asked = { place, row };
     if (!this.asking) void this.tried(() => this.ask());
   }
@@ -109,82 +169,91 @@ class Page {
       while (this.asked) {
         const { place, row } = this.asked;
         this.asked = null;
-        const body = { place, row: row < 0 ? null : row, given: this.given, x: this.axes[0], y: this.axes[1] };
-        const own = row < 0 ? Promise.resolve(null) : this.row?.row === row ? Promise.resolve(this.row) : get<Row>(`row?at=${row}`);
-        [this.row, this.here] = await Promise.all([own, this.state.can.decode ? post<Decoded>("decode", body) : Promise.resolve(null)]);
-        fill(byId("here"), card(this.state, this.row, this.here));
+        const body = this.answers.where(place, row);
+        const own = row < 0 ? Promise.resolve(null) : this.row?.row === row ? Promise.resolve(this.row) : this.source.get<Row>(`row?at=${row}`);
+        [this.row, this.here] = await Promise.all([own, this.state.can.decode ? this.source.post<Decoded>("decode", body) : Promise.resolve(null)]);
+        fill(this.byId("here"), card(this.state, this.row, this.here, this.style));
       }
     } finally { this.asking = false; }
   }
 
-  private async recolour(): Promise<void> {
-    const select = byId<HTMLSelectElement>("colour"), at = Number(select.value), n = this.state.rows;
+  async recolour(): Promise<void> {
+    const select = this.byId<HTMLSelectElement>("colour"), at = Number(select.value), n = this.state.rows;
+    if (select.value === "judge") return this.answers.judge();
     this.column = select.value === "" ? null : this.state.columns[at];
-    if (this.column) this.values = await numbers(`column?at=${at}`);
+    if (this.column) this.values = await this.answers.values.of(`column?at=${at}`);
     const rgb = colours.ofRows(this.column, this.values, n), rgba = new Uint8Array(4 * n), picked = this.selected.size + this.other.size > 0;
-    const solid = n > 20000 ? 0.75 : 0.92;
+    const { passing, hide } = this.answers.filters, solid = n > 20000 ? 0.75 : 0.92;
     for (let i = 0; i < n; i++) {
-      rgba.set(rgb.subarray(3 * i, 3 * i + 3), 4 * i);
-      rgba[4 * i + 3] = Math.round(255 * (!picked || this.selected.has(i) ? solid : this.other.has(i) ? 0.55 : DIM));
+      const ghost = passing !== null && !passing[i];
+      for (let k = 0; k < 3; k++) rgba[4 * i + k] = ghost ? colours.MISSING[k] : rgb[3 * i + k];
+      rgba[4 * i + 3] = ghost ? (hide ? 0 : 255 * GHOST) : 255 * (!picked || this.selected.has(i) ? solid : this.other.has(i) ? 0.55 : DIM);
     }
     this.scatter.colours(rgba);
     this.fillLegend();
   }
 
   private fillLegend(): void {
-    const column = this.column;
-    if (!column) return fill(byId("legend"));
+    const column = this.column, layer = this.byId<HTMLSelectElement>("layer"), meaning = layer.disabled ? undefined : LAYERS[layer.value];
+    const below = meaning ? [make("span", { class: "swatch layer" }, meaning)] : [];
+    if (!column) return fill(this.byId("legend"), ...below);
     const swatch = (colour: colours.Rgb, text: string): HTMLElement => {
       const dot = make("span", { class: "dot" });
       dot.style.background = colours.css(colour);
       return make("span", { class: "swatch" }, dot, text);
     };
-    if (column.kind === "categories") return fill(byId("legend"), ...(column.levels ?? []).slice(0, 24).map((level, k) => swatch(colours.ofLevel(k), level)));
+    if (column.kind === "categories") return fill(this.byId("legend"), ...(column.levels ?? []).slice(0, 24).map((level, k) => swatch(colours.ofLevel(k), level)), ...below);
     const low = column.period ? 0 : column.low ?? 0, high = column.period ?? column.high ?? 1;
-    fill(byId("legend"), ...[0, 0.25, 0.5, 0.75, 1].map((share) => swatch(colours.ofNumber(column, low + share * (high - low)), written(low + share * (high - low)))));
+    fill(this.byId("legend"), ...[0, 0.25, 0.5, 0.75, 1].map((share) => swatch(colours.ofNumber(column, low + share * (high - low)), written(low + share * (high - low)))), ...below);
   }
 
-  private async relayer(): Promise<void> {
-    const kind = byId<HTMLSelectElement>("layer").value, extent = this.scatter.window();
-    if (!kind) return this.scatter.setLayer(null, "");
-    const said = { kind, extent, given: this.given, x: this.axes[0], y: this.axes[1] };
-    this.scatter.setLayer(await post<Layer>("layer", said), getComputedStyle(document.body).getPropertyValue(kind === "density" ? "--density" : "--doubt"));
+  async relayer(): Promise<void> {
+    const kind = this.byId<HTMLSelectElement>("layer").value, extent = this.scatter.window();
+    this.fillLegend();
+    if (!kind || this.answers.space) return this.scatter.setLayer(null, "");
+    if (kind === "reliability" && this.state.reliability.state !== "done") return this.answers.judge();
+    const said = { kind, extent, given: this.given, x: this.axes[0], y: this.axes[1] }, colour = (name: string) => this.style.getPropertyValue(name);
+    this.scatter.setLayer(await this.source.post<Layer>("layer", said), colour(kind === "uncertainty" ? "--doubt" : "--density"), colour(kind === "density" ? "--density" : "--doubt"));
   }
 
   // ---- given
 
-  private chosen(state: State): Given | null {
+  private given0(state: State): Given | null {
     const kept: Given = {};
     for (const one of state.controls) kept[one.name] = this.given?.[one.name] ?? (one.values ? one.values[0] : ((one.low ?? 0) + (one.high ?? 1)) / 2);
     return state.controls.length && this.given ? kept : null;
   }
 
   private fillControls(): void {
-    const state = this.state, colour = byId<HTMLSelectElement>("colour"), kept = colour.options[colour.selectedIndex]?.text;
+    const state = this.state, colour = this.byId<HTMLSelectElement>("colour"), kept = colour.options[colour.selectedIndex]?.text;
     const option = (value: string, text: string, chosen: boolean) => make("option", { value, selected: chosen }, text);
     const first = kept === undefined && state.columns.length && !state.columns[0].feature ? state.columns[0].name : kept;
-    fill(colour, option("", "none", false), ...state.columns.map((one, at) => option(String(at), one.name, one.name === first)));
-    const layer = byId<HTMLSelectElement>("layer"), now = layer.value;
-    fill(layer, option("", "none", now === ""), ...["density", "uncertainty"].filter((kind) => state.can[kind]).map((kind) => option(kind, kind, now === kind)));
-    byId<HTMLButtonElement>("undo").disabled = !state.can.undo;
+    fill(colour, option("", "none", false), ...state.columns.map((one, at) => option(String(at), one.name, one.name === first)),
+      ...(state.can.reliability && state.reliability.state !== "done" ? [option("judge", state.reliability.column, state.reliability.column === first)] : []));
+    const layer = this.byId<HTMLSelectElement>("layer"), now = layer.value;
+    fill(layer, option("", "none", now === ""), ...["density", "uncertainty", "reliability"].filter((kind) => state.can[kind]).map((kind) => option(kind, kind, now === kind)));
+    for (const name of ["undo", "redo"]) this.byId<HTMLButtonElement>(name).disabled = !state.can[name];
+    layer.disabled = this.answers.space !== null; // a layer is a plane
+    for (const id of ["undo", "redo", "save", "keep"]) this.byId(id).hidden = state.kept !== undefined;
     this.fillAxes();
     this.fillGiven();
   }
 
-  private fillAxes(): void {
+  fillAxes(): void {
     if (this.state.dims <= 2) return;
+    const deep = this.answers.axisChoice();
     const choice = (which: 0 | 1) => make("select", { "aria-label": which ? "Vertical axis" : "Horizontal axis", onchange: (event: Event) => {
       const axis = Number((event.target as HTMLSelectElement).value);
       this.axes = which ? [this.axes[0], axis] : [axis, this.axes[1]];
-      if (this.axes[0] !== this.axes[1]) void this.tried(async () => { this.scatter.show(await numbers(`points?x=${this.axes[0]}&y=${this.axes[1]}`), true); await this.relayer(); });
+      if (this.axes[0] !== this.axes[1]) void this.tried(async () => { nameAxes(this.byId("stage"), this.state.axes, this.axes); await this.answers.show(true); await this.relayer(); });
     } }, ...Array.from({ length: this.state.dims }, (_, k) => make("option", { value: String(k), selected: this.axes[which] === k }, `z${k + 1}`)));
-    fill(byId("axes"), "Axes ", choice(0), choice(1));
+    fill(this.byId("axes"), ...(deep ? [deep] : []), ...(this.answers.space ? [] : ["Axes ", choice(0), choice(1)]));
   }
 
   private fillGiven(): void {
-    const state = this.state, box = byId("controls");
+    const state = this.state, box = this.byId("controls");
     if (!state.controls.length) return fill(box);
-    const again = () => { void this.tried(async () => { if (this.place) this.hover(this.place, this.scatter.marked); await this.relayer(); }); };
+    const again = () => { void this.tried(async () => { if (this.place) this.hover(this.place, this.scatter.marked); await this.relayer(); await this.answers.walk.again(); }); };
     const parts = state.controls.map((one) => {
       const now = this.given?.[one.name];
       const set = (value: string | number) => { this.given = { ...(this.given ?? this.chosenFirst()), [one.name]: value }; this.fillGiven(); again(); };
@@ -205,24 +274,30 @@ class Page {
 
   // ---- selection
 
-  select(rows: number[], mode: Mode): void {
+  select(wanted: number[], mode: Mode, scope?: "selection"): void {
+    const rows = wanted.filter((row) => this.answers.filters.passes(row));
     if (mode === "replace") this.selected = new Set(rows);
     else for (const row of rows) { if (mode === "add") this.selected.add(row); else this.selected.delete(row); }
     for (const row of this.selected) this.other.delete(row);
+    this.answers.table.rows(this.selected, (row) => this.answers.filters.passes(row), scope);
     void this.tried(() => this.recolour());
     this.fillSelection();
+    this.onselect(this.rows(this.selected));
   }
 
   rows(of: Set<number>): number[] { return [...of].sort((a, b) => a - b); }
 
   private fillSelection(summary: HTMLElement | null = null): void {
-    const box = byId("selection"), state = this.state;
-    this.fillSay();
+    const box = this.byId("selection"), state = this.state;
+    this.telling.fillSay();
+    this.telling.fillStatements(); // a form there offers the selection
     if (!this.selected.size && !this.other.size) return fill(box, make("p", { class: "note" }, "Draw around rows with Lasso or Box (Shift adds, Alt removes), or mark a row with the keyboard and press Space."));
     const copy = () => void navigator.clipboard.writeText(this.rows(this.selected).join(", ")).then(() => this.say("Row numbers copied."));
     const tools = [button("Clear", () => { this.other.clear(); this.select([], "replace"); }),
       button("Keep as B", () => { this.other = this.selected; this.select([], "replace"); }, { disabled: !this.selected.size }),
-      button("CSV", () => void this.tried(() => this.download()), { disabled: !this.selected.size, "aria-label": "Download the selection as CSV" }),
+      button("CSV", () => void this.tried(() => this.download("csv", "csv")), { disabled: !this.selected.size, "aria-label": "Download the selection as CSV" }),
+      ...(state.kept ? [] : [button("Parquet", () => void this.tried(() => this.download("parquet", "parquet")), { disabled: !this.selected.size, "aria-label": "Download the selection as Parquet" })]),
+      button("Numbers", () => void this.tried(() => this.download("numbers", "txt")), { disabled: !this.selected.size, "aria-label": "Download the row numbers of the selection as text" }),
       button("Copy numbers", copy, { disabled: !this.selected.size })];
     if (state.can.counterfactual && this.given && this.selected.size) tools.push(button("With what is given above", () => void this.tried(() => this.change())));
     const size = make("p", { id: "selected" }, `A: ${count(this.selected.size, "row")}${this.other.size ? `, B: ${count(this.other.size, "row")}` : ""}`);
@@ -234,93 +309,78 @@ class Page {
     if (!this.selected.size) return;
     const asked = ++this.question, others = this.rows(this.other);
     void this.tried(async () => {
-      const found = await post<Summary>("summary", { rows: this.rows(this.selected), others: others.length ? others : null });
+      const found = await this.source.post<Summary>("summary", { rows: this.rows(this.selected), others: others.length ? others : null });
       if (asked === this.question) this.fillSelection(panels.summaryOf(this.state, found, others.length > 0));
     });
   }
 
   private async change(): Promise<void> {
-    const found = await post<Counterfactual>("counterfactual", { rows: this.rows(this.selected), given: this.given });
+    const found = await this.source.post<Counterfactual>("counterfactual", { rows: this.rows(this.selected), given: this.given });
     this.fillSelection(panels.changed(this.state, found));
   }
 
-  private async download(): Promise<void> {
-    const text = await postForText("export", { rows: this.rows(this.selected) });
-    const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: "selection.csv" });
-    link.click();
-    URL.revokeObjectURL(link.href);
+  private async download(format: string, ending: string): Promise<void> {
+    save(await this.source.postForBytes("export", { rows: this.rows(this.selected), format }), "application/octet-stream", `selection.${ending}`);
   }
 
   // ---- statements
 
-  private tell(...statements: object[]): void { void this.act("say", { statements }); }
+  chosen(): { A: number[]; B: number[] } { return { A: this.rows(this.selected), B: this.rows(this.other) }; }
 
-  private fillSay(): void {
-    const state = this.state, A = this.rows(this.selected), B = this.rows(this.other), one = A.length > 0, two = one && B.length > 0;
-    const known = state.columns.filter((column) => !column.feature);
-    const rowTools = [
-      button(two ? "A and B are the same" : "These are the same", () => this.tell({ kind: "same", rows: A, ...(two ? { others: B } : {}) }), { disabled: !state.say.same || !(two || A.length > 1) }),
-      button("A and B differ", () => this.tell({ kind: "different", rows: A, others: B }), { disabled: !state.say.different || !two }),
-      button("Factor selection out", () => this.factorSelection(A), { disabled: !state.say.factor_out || !one }),
-      button("Pin", () => this.tell({ kind: "pin", rows: A }), { disabled: !state.say.pin || !one, title: "Align the next map by these rows" }),
-      button("Drop", () => this.tell({ kind: "drop", rows: A }), { disabled: !state.say.drop || !one, title: "Fit without these rows" })];
-    const value = make("input", { type: "text", "aria-label": "Label", placeholder: "label", size: 9, maxLength: 80 }), column = make("input", { type: "text", "aria-label": "Column of the label", value: "label", size: 7, maxLength: 80 });
-    const label = make("form", { class: "tools wrap", onsubmit: (event: Event) => { event.preventDefault(); if (one && value.value && column.value) this.tell({ kind: "label", rows: A, column: column.value, value: value.value }); } },
-      value, " in ", column, make("button", { type: "submit", disabled: !one }, "Label"));
-    const select = make("select", { "aria-label": "Column" }, ...known.map((entry) => make("option", { value: entry.name }, entry.name)));
-    const byColumn = make("div", { class: "tools wrap" }, select,
-      button("Factor out", () => this.tell({ kind: "factor_out", column: select.value }), { disabled: !state.say.factor_out || !known.length }),
-      button("Bring out", () => this.tell({ kind: "bring_out", column: select.value }), { disabled: !state.say.bring_out || !known.length }));
-    fill(byId("say"), make("div", { class: "tools wrap" }, ...rowTools), label, ...(known.length ? [byColumn] : []));
+  // The selection is moved by so much of the map's width.
+  shift(right: number, up: number): void {
+    const [left, end] = this.scatter.extent(), width = end - left;
+    this.carry([right * width, up * width]);
   }
 
-  private factorSelection(rows: number[]): void {
-    const inside = new Set(rows), rest = Array.from({ length: this.state.rows }, (_, k) => k).filter((k) => !inside.has(k));
-    const taken = new Set(this.state.columns.map((entry) => entry.name));
-    let k = 1;
-    while (taken.has(`selection ${k}`)) k++;
-    const column = `selection ${k}`;
-    this.tell({ kind: "label", rows, column, value: "in" }, { kind: "label", rows: rest, column, value: "out" }, { kind: "factor_out", column });
+  private carry(shift: [number, number]): void {
+    if (!this.selected.size) return this.say("Select the rows that should be elsewhere, then drag them.");
+    const said = { rows: this.rows(this.selected), ...this.answers.shifted(shift) };
+    void this.tried(async () => {
+      await this.take(await this.source.post<State>("move", said));
+      this.say(`${count(said.rows.length, "row")} moved. Re-fit holds them there, and the other rows find their places around them.`);
+    });
   }
 
   private fillLists(): void {
     const state = this.state;
-    byId("title").textContent = state.title;
-    byId("about").textContent = panels.aboutOf(state);
-    document.title = `${state.title}: Sidelight explorer`;
-    fill(byId("statements"), ...panels.statementsOf(state, (at) => void this.act("switch", { at }), (at) => void this.act("forget", { at })));
-    fill(byId("history"), ...panels.mapsOf(state, (at) => void this.act("visit", { at })));
+    this.byId("title").textContent = state.title;
+    this.byId("about").textContent = panels.aboutOf(state);
+    if (this.root === document) document.title = `${state.title}: Sidelight explorer`;
+    this.telling.fillStatements();
+    fill(this.byId("history"), ...panels.mapsOf(state, (at) => void this.act("visit", { at })));
     this.fillCode();
     this.fillRefit(state.job);
-    this.fillSay();
-    if (!byId("selection").childElementCount) this.fillSelection();
-    if (!byId("here").childElementCount) fill(byId("here"), card(state, null, null));
+    this.telling.fillSay();
+    if (!this.byId("selection").childElementCount) this.fillSelection();
+    if (!this.byId("here").childElementCount) fill(this.byId("here"), card(state, null, null, this.style));
   }
 
   private fillCode(): void {
     const copy = (text: string) => void navigator.clipboard.writeText(text).then(() => this.say("Copied."));
-    fill(byId("code"), ...panels.codeOf(this.state, this.code, (which) => { this.code = which; this.fillCode(); }, copy));
+    fill(this.byId("code"), ...panels.codeOf(this.state, this.code, (which) => { this.code = which; this.fillCode(); }, copy));
   }
 
   private async remeasure(): Promise<void> {
     const { current } = this.state;
     await this.tried(async () => {
-      const [before, now] = await Promise.all([current > 0 ? get<Measures>(`measures?map=${current - 1}`) : Promise.resolve(null), get<Measures>(`measures?map=${current}`)]);
-      fill(byId("measures"), panels.measuresOf(before, now));
+      const [before, now] = await Promise.all([current > 0 ? this.source.get<Measures>(`measures?map=${current - 1}`) : Promise.resolve(null), this.source.get<Measures>(`measures?map=${current}`)]);
+      fill(this.byId("measures"), panels.measuresOf(before, now));
     });
   }
 
   // ---- fits
 
   private fillRefit(job: Job): void {
-    const box = byId("refit"), running = job.state === "running";
+    if (this.state.kept) return fill(this.byId("refit"));
+    const box = this.byId("refit"), running = job.state === "running";
     if (running) {
       const { stage, stages, iteration } = job.progress, bar = make("progress", { max: stages ?? 1, "aria-label": "Progress of the fit" });
       if (stage) bar.value = stage - 1 + Math.min(0.9, (iteration ?? 0) / 100);
       const words = stage ? `stage ${stage} of ${stages}, iteration ${iteration}` : "starting";
       return fill(box, bar, make("p", { class: "note" }, `${job.seconds.toFixed(0)} s, ${words}`), button("Stop", () => void this.act("stop"), { id: "stop" }));
     }
-    const parts: HTMLElement[] = [button("Re-fit", () => void this.tried(async () => { await this.take(await post<State>("refit")); await this.follow(); }), { class: "main", id: "start", disabled: this.state.fresh })];
+    const parts: HTMLElement[] = [button("Re-fit", () => void this.tried(async () => { await this.take(await this.source.post<State>("refit")); await this.follow(); }), { class: "main", id: "start", disabled: this.state.fresh })];
     if (this.state.fresh) parts.push(make("p", { class: "note" }, "The map is of the statements that are on."));
     if (job.state === "failed" || job.state === "stopped") parts.push(make("p", { class: "note warn", id: "job-message" }, job.message));
     fill(box, ...parts);
@@ -328,24 +388,24 @@ class Page {
 
   private async follow(): Promise<void> {
     for (;;) {
-      const job = await get<Job>("job");
+      const job = await this.source.get<Job>("job");
+      if (this.leave.signal.aborted) return;
       if (job.state === "running") { this.fillRefit(job); await new Promise((resolve) => setTimeout(resolve, 250)); continue; }
-      const focused = document.activeElement === document.body || byId("refit").contains(document.activeElement);
-      await this.take(await get<State>("state"));
-      if (focused) byId("start").focus();
+      const at = this.root.activeElement, focused = at === document.body || this.byId("refit").contains(at);
+      await this.take(await this.source.get<State>("state"));
+      if (focused) this.byId("start").focus();
       return;
     }
   }
 
-  // Another tab may have said something.
+  // Another tab, or Python, may have said something. One look at a time: a busy kernel answers late.
   private async watch(): Promise<void> {
-    if (document.hidden || this.state.job.state === "running") return;
-    await this.tried(async () => {
-      const job = await get<Job>("job");
-      if (job.version !== this.state.version) await this.take(await get<State>("state"));
+    if (document.hidden || this.watching || this.state.job.state === "running") return;
+    this.watching = true;
+    try { await this.tried(async () => {
+      const job = await this.source.get<Job>("job");
+      if (job.version !== this.state.version) await this.take(await this.source.get<State>("state"));
       else if (job.state === "running") { this.state.job = job; await this.follow(); }
-    });
+    }); } finally { this.watching = false; }
   }
 }
-
-void new Page().start();

@@ -14,8 +14,9 @@ export function summaryOf(state: State, found: Summary, compared: boolean): HTML
     parts.push(make("div", { class: "pictures" }, picture(found.here_mean, state.image, state.range, "mean of A"),
       picture(found.there_mean, state.image, state.range, compared ? "mean of B" : "mean of the rest")));
   }
+  if (found.kept) return make("div", {}, ...parts);
   if (!found.features.length) return make("div", {}, ...parts, make("p", { class: "note" }, "There is no other row to compare with."));
-  const head = ["", "A", compared ? "B" : "rest", "SD apart (95 %)", "FDR"].map((text) => make("th", { scope: "col" }, text));
+  const head = ["feature", "A", compared ? "B" : "rest", "SD apart (95 %)", "FDR"].map((text) => make("th", { scope: "col" }, text));
   const lines = found.features.slice(0, 10).map((one) => make("tr", { class: one.fdr > 0.05 ? "weak" : "" },
     make("th", { scope: "row", title: one.name }, one.name), make("td", {}, ofFeature(one.here, one.name, state.dates)), make("td", {}, ofFeature(one.there, one.name, state.dates)),
     make("td", {}, `${one.effect.toFixed(2)} (${one.low.toFixed(2)}, ${one.high.toFixed(2)})`), make("td", {}, one.fdr < 0.001 ? "< 0.001" : one.fdr.toFixed(3))));
@@ -38,12 +39,6 @@ export function changed(state: State, found: Counterfactual): HTMLElement {
   return make("div", {}, ...parts);
 }
 
-export function statementsOf(state: State, flip: (at: number) => void, forget: (at: number) => void): HTMLElement[] {
-  return state.statements.map((one, at) => make("li", { class: one.on ? "" : "off" },
-    make("label", {}, make("input", { type: "checkbox", checked: one.on, onchange: () => flip(at) }), ` ${one.words}`),
-    button("×", () => forget(at), { "aria-label": `Forget: ${one.words}`, class: "quiet" })));
-}
-
 export function mapsOf(state: State, visit: (at: number) => void): HTMLElement[] {
   return state.maps.map((one, at) => make("li", {}, button(`Map ${one.number}`, () => visit(at), { "aria-current": at === state.current ? "true" : undefined }), make("span", { class: "note" }, one.words)));
 }
@@ -56,7 +51,7 @@ export function measuresOf(before: Measures | null, now: Measures): HTMLElement 
     const was = before?.columns.find((other) => other.name === one.name), chance = one.kind === "category" ? ` (chance ${one.chance.toFixed(2)})` : " (R²)";
     lines.push(line(`neighbours tell ${one.name}${chance}`, was ? was.value.toFixed(3) : "–", one.value.toFixed(3)));
   }
-  const head = make("tr", {}, make("th", {}), ...(before ? [make("th", { scope: "col" }, "before")] : []), make("th", { scope: "col" }, "now"));
+  const head = make("tr", {}, make("th", { scope: "col" }, "measure"), ...(before ? [make("th", { scope: "col" }, "before")] : []), make("th", { scope: "col" }, "now"));
   return make("table", { class: "measures" }, make("thead", {}, head), make("tbody", {}, ...lines));
 }
 

@@ -2,30 +2,35 @@
 
 export interface View { ox: number; oy: number; s: number; width: number; height: number }
 
+// Rows in the order in which they are drawn, and how near they are to the eye (0 to 1): near ones are larger and fuller.
+export interface Drawing { order: Uint32Array; near: Float32Array }
+
 export interface Painter {
   kind: "webgl" | "canvas";
   places(from: Float32Array, to: Float32Array): void;
   colours(rgba: Uint8Array): void;
+  draw(how: Drawing | null): void; // null: as they come, all of one size
   paint(view: View, share: number, size: number): void;
 }
 
 const VERTEX = `
-attribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour;
+attribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour; attribute float a_near;
 uniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;
-uniform mediump float u_size; // as precise as in the other shader, or the two do not link
-varying vec4 v_colour;
+uniform float u_size;
+varying vec4 v_colour; varying float v_size;
 void main() {
   vec2 place = mix(a_from, a_to, u_share);
   gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);
-  gl_PointSize = u_size;
-  v_colour = a_colour;
+  v_size = u_size * (0.6 + 0.8 * a_near);
+  gl_PointSize = v_size;
+  v_colour = vec4(a_colour.rgb, a_colour.a * min(1.0, 0.4 + 1.2 * a_near));
 }`;
 const FRAGMENT = `
 precision mediump float;
-varying vec4 v_colour; uniform mediump float u_size;
+varying vec4 v_colour; varying float v_size;
 void main() {
-  float r = length(gl_PointCoord - 0.5) * u_size, edge = 0.5 * u_size;
-  float a = v_colour.a * (u_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));
+  float r = length(gl_PointCoord - 0.5) * v_size, edge = 0.5 * v_size;
+  float a = v_colour.a * (v_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));
   gl_FragColor = vec4(v_colour.rgb * a, a);
 }`;
 
@@ -43,15 +48,19 @@ function webgl(canvas: HTMLCanvasElement): Painter | null {
   const program = gl.createProgram()!;
   gl.attachShader(program, shader(gl, gl.VERTEX_SHADER, VERTEX));
   gl.attachShader(program, shader(gl, gl.FRAGMENT_SHADER, FRAGMENT));
+  gl.bindAttribLocation(program, 0, "a_from"); // the first attribute should be one that is always an array
   gl.linkProgram(program);
   if (!gl.getProgramParameter(program, gl.LINK_STATUS)) return null;
   gl.useProgram(program);
   gl.enable(gl.BLEND);
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-  const buffers = { from: gl.createBuffer(), to: gl.createBuffer(), colour: gl.createBuffer() };
+  const buffers = { from: gl.createBuffer(), to: gl.createBuffer(), colour: gl.createBuffer(), near: gl.createBuffer() };
+  const nearAt = gl.getAttribLocation(program, "a_near");
+  gl.vertexAttrib1f(nearAt, 0.5); // of maps of two dimensions
   const uniform = (name: string) => gl.getUniformLocation(program, name);
   const [offset, scale, share_, size_] = ["u_offset", "u_scale", "u_share", "u_size"].map(uniform);
-  let n = 0;
+  let n = 0, drawn: Uint32Array | null = null;
+  const indices = gl.createBuffer(), ordered = gl.getExtension("OES_element_index_uint") !== null;
   const put = (buffer: WebGLBuffer | null, name: string, data: BufferSource, parts: number, kind: number, scaled: boolean) => {
     const at = gl.getAttribLocation(program, name);
     gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
@@ -67,6 +76,14 @@ function webgl(canvas: HTMLCanvasElement): Painter | null {
       put(buffers.to, "a_to", to as BufferSource, 2, gl.FLOAT, false);
     },
     colours(rgba) { put(buffers.colour, "a_colour", rgba as BufferSource, 4, gl.UNSIGNED_BYTE, true); },
+    draw(how) {
+      drawn = ordered && how ? how.order : null;
+      if (how) put(buffers.near, "a_near", how.near as BufferSource, 1, gl.FLOAT, false);
+      else gl.disableVertexAttribArray(nearAt);
+      if (!drawn) return;
+      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, indices);
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, drawn as BufferSource, gl.DYNAMIC_DRAW);
+    },
     paint(view, share, size) {
       const ratio = canvas.width / view.width;
       gl.viewport(0, 0, canvas.width, canvas.height);
@@ -76,7 +93,8 @@ function webgl(canvas: HTMLCanvasElement): Painter | null {
       gl.uniform2f(offset, (2 * view.ox) / view.width - 1, 1 - (2 * view.oy) / view.height);
       gl.uniform1f(share_, share);
       gl.uniform1f(size_, Math.max(1, size * ratio));
-      gl.drawArrays(gl.POINTS, 0, n);
+      if (drawn) gl.drawElements(gl.POINTS, drawn.length, gl.UNSIGNED_INT, 0);
+      else gl.drawArrays(gl.POINTS, 0, n);
     },
   };
 }
@@ -84,17 +102,21 @@ function webgl(canvas: HTMLCanvasElement): Painter | null {
 // Small squares set in memory: no graphics card draws stamps faster without one.
 function plain(canvas: HTMLCanvasElement): Painter {
   const context = canvas.getContext("2d")!;
-  let from = new Float32Array(), to = new Float32Array(), colour = new Uint8Array();
+  let from = new Float32Array(), to = new Float32Array(), colour = new Uint8Array(), drawn: Drawing | null = null;
   return {
     kind: "canvas",
     places(a, b) { from = new Float32Array(a); to = new Float32Array(b); },
     colours(rgba) { colour = new Uint8Array(rgba); },
+    draw(how) { drawn = how; },
     paint(view, share, size) {
-      const { width, height } = canvas, ratio = width / view.width, r = Math.max(0.5, (size * ratio) / 2), reach = Math.ceil(r);
+      const { width, height } = canvas, ratio = width / view.width;
       const image = new ImageData(width, height), data = image.data;
-      for (let i = 0; i < to.length / 2; i++) {
+      for (let k = 0; k < to.length / 2; k++) {
+        const i = drawn ? drawn.order[k] : k, near = drawn ? drawn.near[i] : 0.5;
+        const r = Math.max(0.5, (size * ratio * (0.6 + 0.8 * near)) / 2), reach = Math.ceil(r);
+        if (!colour[4 * i + 3]) continue;
         const u = from[2 * i] + share * (to[2 * i] - from[2 * i]), v = from[2 * i + 1] + share * (to[2 * i + 1] - from[2 * i + 1]);
-        const x = Math.round(ratio * (view.ox + view.s * u)), y = Math.round(ratio * (view.oy - view.s * v)), a = colour[4 * i + 3] / 255;
+        const x = Math.round(ratio * (view.ox + view.s * u)), y = Math.round(ratio * (view.oy - view.s * v)), a = (Math.min(1, 0.4 + 1.2 * near) * colour[4 * i + 3]) / 255;
         for (let dy = -reach; dy <= reach; dy++) for (let dx = -reach; dx <= reach; dx++) {
           if (dx * dx + dy * dy > r * r || x + dx < 0 || y + dy < 0 || x + dx >= width || y + dy >= height) continue;
           const at = 4 * ((y + dy) * width + x + dx), under = data[at + 3] / 255, over = a + under * (1 - a);

@@ -1,14 +1,17 @@
 // The map: view, pointer and keys, picking and selecting. Colours and meaning come from outside.
 
-import { painter, type Painter, type View } from "./points";
+import { painter, type Drawing, type Painter, type View } from "./points";
 import type { Layer } from "./types";
 
-export type Tool = "move" | "lasso" | "box";
+export type Tool = "move" | "lasso" | "box" | "walk" | "drag";
 export type Mode = "replace" | "add" | "remove";
 type Place = [number, number];
 
 const CALM = matchMedia("(prefers-reduced-motion: reduce)");
 const SECONDS = 0.9; // of a transition
+const STEP = 7; // pixels between the places of a walk
+const RINGS = 400; // matches of a search that are ringed
+const GHOSTS = 3000; // rows that are drawn while they are dragged
 
 export class Scatter {
   n = 0;
@@ -17,6 +20,11 @@ export class Scatter {
   onhover: (place: Place, row: number) => void = () => {};
   onselect: (rows: number[], mode: Mode) => void = () => {};
   onclear: () => void = () => {};
+  onwalk: (place: Place, first: boolean) => void = () => {};
+  onturn: ((right: number, down: number) => void) | null = null; // set where dragging turns the map
+  allowed: (row: number) => boolean = () => true; // rows that can be pointed at and selected
+  ondrag: (shift: Place) => void = () => {}; // in coordinates of the map
+  dragged: () => Iterable<number> = () => []; // the rows that the tool drags
   view: View = { ox: 0, oy: 0, s: 1, width: 1, height: 1 };
   points: Float32Array = new Float32Array();
   private painter: Painter;
@@ -29,6 +37,10 @@ export class Scatter {
   private moved = false;
   private cells: { index: Int32Array; start: Int32Array; side: number; left: number; bottom: number; w: number; h: number } | null = null;
   private pointers = new Map<number, Place>();
+  private rings: number[] = [];
+  private trail: Place[] = [];
+  private stops: Place[] = [];
+  private observer = new ResizeObserver(() => this.resize());
 
   constructor(private stage: HTMLElement) {
     const [under, points, over] = [...stage.querySelectorAll("canvas")];
@@ -37,41 +49,74 @@ export class Scatter {
     this.over = over.getContext("2d")!;
     stage.dataset.drawing = this.painter.kind;
     this.wire(over);
-    new ResizeObserver(() => this.resize()).observe(stage);
+    this.observer.observe(stage);
     this.resize();
   }
 
+  end(): void { this.observer.disconnect(); }
+
   // New places of the rows; with old ones of as many rows, they move there.
-  show(points: Float32Array, moving: boolean): void {
+  show(points: Float32Array, moving: boolean, drawing: Drawing | null = null): void {
     const from = moving && points.length === this.points.length && !CALM.matches ? this.points : points;
     this.points = points;
     this.n = points.length / 2;
     this.painter.places(from, points);
-    this.index();
+    this.painter.draw(drawing);
+    this.cells = null;
+    const before = { ...this.view };
     if (!this.moved || !moving) this.all();
     if (from === points) { this.share = 1; this.draw(); return; }
-    const began = performance.now();
+    const after = { ...this.view }, follows = !this.moved, began = performance.now();
+    // The view goes along, so that the eye can follow: a jump would be taken for a move of the rows.
+    const look = (share: number): void => { for (const key of ["ox", "oy", "s"] as const) this.view[key] = before[key] + share * (after[key] - before[key]); };
     const step = (now: number): void => {
-      const t = Math.min(1, (now - began) / (1000 * SECONDS));
+      const t = Math.min(1, Math.max(0, now - began) / (1000 * SECONDS));
       this.share = t * t * (3 - 2 * t);
+      if (follows && !this.moved) look(this.share);
       this.draw();
-      if (t < 1 && this.points === points) requestAnimationFrame(step);
+      if (this.points !== points) return;
+      if (t < 1) requestAnimationFrame(step);
+      else if (follows && !this.moved) this.all(); // the stage may have another size by now
     };
+    if (follows) look(0);
+    this.share = 0;
     requestAnimationFrame(step);
+  }
+
+  // The same rows seen from another side.
+  place(points: Float32Array, drawing: Drawing | null): void {
+    this.points = points;
+    this.share = 1;
+    this.painter.places(points, points);
+    this.painter.draw(drawing);
+    this.cells = null;
+    this.draw();
+  }
+
+  ring(rows: number[]): void { this.rings = rows; this.draw(); }
+  follow(trail: Place[], stops: Place[]): void { this.trail = trail; this.stops = stops; this.draw(); }
+  near(place: Place): number { return this.pick(...this.toPage(...place)); }
+
+  // Moves the map so that a row is well inside of the stage.
+  reveal(row: number): void {
+    const [x, y] = this.placeOf(row), { width, height } = this.view;
+    if (x < 0.08 * width || y < 0.08 * height || x > 0.92 * width || y > 0.92 * height) this.pan(width / 2 - x, height / 2 - y);
   }
 
   colours(rgba: Uint8Array): void { this.painter.colours(rgba); this.draw(); }
 
-  setLayer(layer: Layer | null, colour: string): void {
+  // A grid in one colour, the fuller the larger the value; with weights, from `other` to `colour`, as full as the weight.
+  setLayer(layer: Layer | null, colour: string, other = colour): void {
     this.layer = null;
     if (layer) {
       const image = document.createElement("canvas");
       image.width = image.height = layer.size;
       const context = image.getContext("2d")!, data = context.createImageData(layer.size, layer.size);
-      const [r, g, b] = colour.split(",").map(Number), span = layer.high - layer.low || 1;
+      const [to, from] = [colour, other].map((one) => one.split(",").map(Number)), span = layer.high - layer.low || 1;
       layer.values.forEach((value, k) => {
         const row = layer.size - 1 - Math.floor(k / layer.size), at = 4 * (row * layer.size + (k % layer.size));
-        data.data.set([r, g, b, Math.round((200 * (value - layer.low)) / span)], at);
+        const share = Math.min(1, Math.max(0, (value - layer.low) / span)), full = layer.weights ? 0.75 * layer.weights[k] : share;
+        data.data.set([...to.map((one, part) => from[part] + share * (one - from[part])), Math.round(200 * full)], at);
       });
       context.putImageData(data, 0, 0);
       this.layer = { image, extent: layer.extent };
@@ -106,6 +151,16 @@ export class Scatter {
     this.draw();
   }
 
+  // The part of the map that is in sight, and how to see such a part.
+  seen(): number[] { const [left, top] = this.toMap(0, 0), [right, bottom] = this.toMap(this.view.width, this.view.height); return [left, right, bottom, top]; }
+  see([left, right, bottom, top]: number[]): void {
+    const { width, height } = this.view, s = Math.min(width / (right - left), height / (top - bottom));
+    if (!Number.isFinite(s) || s <= 0) return;
+    Object.assign(this.view, { s, ox: width / 2 - (s * (left + right)) / 2, oy: height / 2 + (s * (bottom + top)) / 2 });
+    this.moved = true;
+    this.draw();
+  }
+
   toPage(u: number, v: number): Place { return [this.view.ox + this.view.s * u, this.view.oy - this.view.s * v]; }
   toMap(x: number, y: number): Place { return [(x - this.view.ox) / this.view.s, (this.view.oy - y) / this.view.s]; }
   placeOf(row: number): Place { return this.toPage(this.points[2 * row], this.points[2 * row + 1]); }
@@ -121,8 +176,7 @@ export class Scatter {
 
   // The nearest row within `reach` pixels; -1 without one.
   pick(x: number, y: number, reach = 16): number {
-    const cells = this.cells;
-    if (!cells) return -1;
+    const cells = this.cells ?? this.index();
     const [u, v] = this.toMap(x, y), far = reach / this.view.s;
     const column = (place: number) => Math.min(cells.side - 1, Math.max(0, Math.floor((place - cells.left) / cells.w)));
     const line = (place: number) => Math.min(cells.side - 1, Math.max(0, Math.floor((place - cells.bottom) / cells.h)));
@@ -130,7 +184,7 @@ export class Scatter {
     for (let b = line(v - far); b <= line(v + far); b++) for (let a = column(u - far); a <= column(u + far); a++) {
       for (let k = cells.start[b * cells.side + a]; k < cells.start[b * cells.side + a + 1]; k++) {
         const i = cells.index[k], dx = this.points[2 * i] - u, dy = this.points[2 * i + 1] - v, apart = dx * dx + dy * dy;
-        if (apart < nearest) { nearest = apart; best = i; }
+        if (apart < nearest && this.allowed(i)) { nearest = apart; best = i; }
       }
     }
     return best;
@@ -149,14 +203,14 @@ export class Scatter {
         const [ax, ay] = around[k], [bx, by] = around[j];
         if (ay > v !== by > v && u < ((bx - ax) * (v - ay)) / (by - ay) + ax) within = !within;
       }
-      if (within) found.push(i);
+      if (within && this.allowed(i)) found.push(i);
     }
     return found;
   }
 
   mark(row: number): void { this.marked = row; this.draw(); }
 
-  private index(): void {
+  private index(): NonNullable<Scatter["cells"]> {
     const [left, right, bottom, top] = this.extent(0), side = Math.max(1, Math.min(1024, Math.ceil(Math.sqrt(this.n / 2))));
     const w = (right - left) / side || 1, h = (top - bottom) / side || 1, start = new Int32Array(side * side + 1), cell = new Int32Array(this.n).fill(-1);
     for (let i = 0; i < this.n; i++) {
@@ -168,7 +222,7 @@ export class Scatter {
     for (let k = 0; k < side * side; k++) start[k + 1] += start[k];
     const index = new Int32Array(start[side * side]), next = start.slice();
     for (let i = 0; i < this.n; i++) if (cell[i] >= 0) index[next[cell[i]]++] = i;
-    this.cells = { index, start, side, left, bottom, w, h };
+    return (this.cells = { index, start, side, left, bottom, w, h });
   }
 
   private resize(): void {
@@ -204,19 +258,57 @@ export class Scatter {
     }
     if (this.n) this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))));
     const style = getComputedStyle(this.stage), ink = style.getPropertyValue("--ink"), accent = style.getPropertyValue("--accent");
-    if (this.path) {
+    if (this.path && this.tool === "drag") this.paintDragged(this.path, accent);
+    else if (this.path) {
       this.over.beginPath();
       this.outline(this.path).forEach(([x, y], k) => (k ? this.over.lineTo(x, y) : this.over.moveTo(x, y)));
       this.over.closePath();
       this.over.strokeStyle = accent; this.over.lineWidth = 1.5; this.over.stroke();
       this.over.globalAlpha = 0.1; this.over.fillStyle = accent; this.over.fill(); this.over.globalAlpha = 1;
     }
+    if (this.share === 1) this.annotate(ink, accent);
     if (this.marked >= 0 && this.marked < this.n && this.share === 1) {
       const [x, y] = this.placeOf(this.marked);
       this.over.beginPath();
       this.over.arc(x, y, 9, 0, 2 * Math.PI);
       this.over.strokeStyle = ink; this.over.lineWidth = 2; this.over.stroke();
     }
+  }
+
+  // Rings around matches, and the path of a walk with its steps.
+  private annotate(ink: string, accent: string): void {
+    const over = this.over;
+    over.strokeStyle = accent; over.lineWidth = this.rings.length > 60 ? 1 : 2;
+    for (const row of this.rings.slice(0, RINGS)) {
+      const [x, y] = this.placeOf(row);
+      over.beginPath(); over.arc(x, y, this.rings.length > 60 ? 4.5 : 7, 0, 2 * Math.PI); over.stroke();
+    }
+    if (this.trail.length < 1) return;
+    over.beginPath();
+    this.trail.map((place) => this.toPage(...place)).forEach(([x, y], k) => (k ? over.lineTo(x, y) : over.moveTo(x, y)));
+    over.lineWidth = 2; over.strokeStyle = ink; over.stroke();
+    over.fillStyle = accent;
+    for (const place of this.stops.length ? this.stops : [this.trail[0]]) {
+      const [x, y] = this.toPage(...place);
+      over.beginPath(); over.arc(x, y, 3.5, 0, 2 * Math.PI); over.fill();
+    }
+  }
+
+  // An arrow, and rings where the dragged rows would be.
+  private paintDragged(path: Place[], accent: string): void {
+    const over = this.over, [[a, b], [c, d]] = [path[0], path[path.length - 1]], turn = Math.atan2(d - b, c - a);
+    over.strokeStyle = accent; over.lineWidth = 1.5;
+    over.beginPath();
+    over.moveTo(a, b); over.lineTo(c, d);
+    for (const side of [-2.6, 2.6]) { over.moveTo(c, d); over.lineTo(c + 10 * Math.cos(turn + side), d + 10 * Math.sin(turn + side)); }
+    let drawn = 0;
+    for (const row of this.dragged()) {
+      if (drawn++ >= GHOSTS) break;
+      const [x, y] = this.placeOf(row);
+      over.moveTo(x + c - a + 4, y + d - b);
+      over.arc(x + c - a, y + d - b, 4, 0, 2 * Math.PI);
+    }
+    over.stroke();
   }
 
   private outline(path: Place[]): Place[] {
@@ -230,6 +322,7 @@ export class Scatter {
       canvas.setPointerCapture(event.pointerId);
       const here: Place = [event.offsetX, event.offsetY];
       this.pointers.set(event.pointerId, here);
+      if (this.tool === "walk" && this.pointers.size === 1) { this.onwalk(this.toMap(...here), true); return; }
       if (this.tool !== "move" && this.pointers.size === 1) this.path = [here];
       else if (event.pointerType !== "mouse") this.hover(here, 24);
     });
@@ -237,19 +330,28 @@ export class Scatter {
       const here: Place = [event.offsetX, event.offsetY], before = this.pointers.get(event.pointerId);
       if (!before) return this.hover(here);
       if (this.path) { this.path.push(here); return this.draw(); }
+      if (this.tool === "walk" && this.pointers.size === 1) {
+        if (Math.hypot(here[0] - before[0], here[1] - before[1]) < STEP) return;
+        this.pointers.set(event.pointerId, here);
+        return this.onwalk(this.toMap(...here), false);
+      }
       if (this.pointers.size === 2) {
         const other = [...this.pointers].find(([id]) => id !== event.pointerId)![1];
         const apart = (place: Place) => Math.max(8, Math.hypot(place[0] - other[0], place[1] - other[1]));
         this.zoom(apart(here) / apart(before), (here[0] + other[0]) / 2, (here[1] + other[1]) / 2);
       }
-      this.pan((here[0] - before[0]) / this.pointers.size, (here[1] - before[1]) / this.pointers.size);
+      if (this.onturn && this.pointers.size === 1 && !event.shiftKey) this.onturn((here[0] - before[0]) / 140, (here[1] - before[1]) / 140);
+      else this.pan((here[0] - before[0]) / this.pointers.size, (here[1] - before[1]) / this.pointers.size);
       this.pointers.set(event.pointerId, here);
     });
     const release = (event: PointerEvent): void => {
       this.pointers.delete(event.pointerId);
       const path = this.path;
       this.path = null;
-      if (path && event.type === "pointerup" && path.length > 2) this.onselect(this.inside(this.outline(path)), modeOf(event));
+      if (path && this.tool === "drag") {
+        const [from, to] = [this.toMap(...path[0]), this.toMap(...path[path.length - 1])];
+        if (event.type === "pointerup" && path.length > 2) this.ondrag([to[0] - from[0], to[1] - from[1]]);
+      } else if (path && event.type === "pointerup" && path.length > 2) this.onselect(this.inside(this.outline(path)), modeOf(event));
       this.draw();
     };
     canvas.addEventListener("pointerup", release);
@@ -272,7 +374,7 @@ export class Scatter {
       const [a, b] = this.placeOf(i), dx = a - x, dy = b - y;
       const along = dx * right + dy * down, aside = Math.abs(dx * down) + Math.abs(dy * right);
       const far = this.marked < 0 ? dx * dx + dy * dy : along + 2 * aside;
-      if (i !== this.marked && (this.marked < 0 || (along > 0 && aside <= along)) && far < nearest) { nearest = far; best = i; }
+      if (i !== this.marked && this.allowed(i) && (this.marked < 0 || (along > 0 && aside <= along)) && far < nearest) { nearest = far; best = i; }
     }
     if (best < 0) return;
     const [a, b] = this.placeOf(best);
@@ -280,15 +382,25 @@ export class Scatter {
     this.onhover([this.points[2 * best], this.points[2 * best + 1]], best);
   }
 
+  // A walk by keys goes on from its end, or begins at the marked row or in the middle.
+  private walkOn(right: number, down: number): void {
+    const last = this.trail[this.trail.length - 1];
+    const [x, y] = last ? this.toPage(...last) : this.marked >= 0 ? this.placeOf(this.marked) : [this.view.width / 2, this.view.height / 2];
+    if (!last) this.onwalk(this.toMap(x, y), true);
+    this.onwalk(this.toMap(x + 3 * STEP * right, y + 3 * STEP * down), false);
+  }
+
   private key(event: KeyboardEvent): void {
     const ways: Record<string, Place> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const way = ways[event.key];
     if (way && event.shiftKey) this.step(...way);
+    else if (way && this.tool === "walk") this.walkOn(...way);
+    else if (way && this.onturn) this.onturn(0.12 * way[0], 0.12 * way[1]);
     else if (way) this.pan(-40 * way[0], -40 * way[1]);
     else if (event.key === "+" || event.key === "=") this.zoom(1.4);
     else if (event.key === "-") this.zoom(1 / 1.4);
     else if (event.key === "0") this.all();
-    else if (event.key === " " && this.marked >= 0) this.onselect([this.marked], event.altKey ? "remove" : "add");
+    else if (event.key === " " && this.marked >= 0 && this.allowed(this.marked)) this.onselect([this.marked], event.altKey ? "remove" : "add");
     else if (event.key === "Escape") this.onclear();
     else return;
     event.preventDefault();

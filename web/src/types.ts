@@ -9,6 +9,7 @@ export interface Column {
   low?: number | null;
   high?: number | null;
   period?: number | null;
+  date?: boolean; // numbers are days since 1970
   levels?: string[];
 }
 
@@ -33,20 +34,25 @@ export interface State {
   image: [number, number] | null;
   range: [number, number];
   columns: Column[];
-  statements: { kind: string; words: string; on: boolean; column: string; count: number }[];
+  axes: string[]; // what each axis shows; empty where it has no name
+  moved: unknown[]; // statements that moved rows and that the map does not follow yet
+  statements: Stated[];
   maps: { number: number; words: string }[];
   current: number;
   fresh: boolean;
   controls: Control[];
   say: Record<string, boolean>;
   can: Record<string, boolean>;
+  reliability: { column: string; state: "none" | "running" | "done" | "failed"; message?: string; seconds?: number };
   model: string;
   remarks: string[];
   seconds: number;
   code: { python: string; command: string };
   job: Job;
+  kept?: string[]; // sentences of a page that is a file: why something is off
 }
 
+export interface Stated { kind: string; words: string; on: boolean; column: string; value: string; count: number; others: number }
 export interface Row { row: number; name: string; columns: Record<string, unknown>; values: number[]; texts: (string | null)[] }
 export interface Decoded { values: number[] | null; texts?: (string | null)[]; typicality: number | null }
 
@@ -59,9 +65,10 @@ export interface Summary {
   after?: string[];
   here_mean?: number[];
   there_mean?: number[];
+  kept?: boolean; // of a page that is a file: features are not compared
 }
 
-export interface Layer { size: number; extent: number[]; low: number; high: number; values: number[] }
+export interface Layer { size: number; extent: number[]; low: number; high: number; values: number[]; weights?: number[] }
 
 export interface Measures {
   trustworthiness: number;

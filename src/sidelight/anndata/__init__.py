@@ -14,11 +14,15 @@ as plain arrays to ``obsm`` and ``layers``, where scanpy and others find them
 its genes; ``sidelight.save`` keeps it in one file.
 """
 
-from ._adapt import adapt
-from ._attributions import attributions
-from ._corrected import corrected
-from ._counterfactual import counterfactual
-from ._embed import embed
-from ._transform import transform
+from sidelight.base.messages import require_extra
+
+require_extra("pandas", "sidelight.anndata", "anndata")
+
+from ._adapt import adapt  # noqa: E402  (without pandas, which anndata brings, a sentence comes first)
+from ._attributions import attributions  # noqa: E402
+from ._corrected import corrected  # noqa: E402
+from ._counterfactual import counterfactual  # noqa: E402
+from ._embed import embed  # noqa: E402
+from ._transform import transform  # noqa: E402
 
 __all__ = ["adapt", "attributions", "corrected", "counterfactual", "embed", "transform"]

@@ -112,6 +112,8 @@ class Capabilities:
     takes_relations: bool = _argument("relations")
     takes_actions: bool = _argument("actions")
     takes_trajectory: bool = _argument("trajectory")
+    takes_held: bool = _argument("held")
+    """Rows that stay at the initial points ``init``."""
     takes_second_view: bool = False
     """``y`` of ``fit`` is a second view of the rows, with ``transform_view`` and ``inverse_transform_view``."""
     takes_fields: bool = _fitted("n_channels_in_")

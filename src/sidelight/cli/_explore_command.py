@@ -23,12 +23,18 @@ def explore(
     source: Annotated[
         Path, typer.Argument(metavar="MODEL|DATA", help="A file model.sidelight, or data to embed first.")
     ],
-    data: Annotated[Path | None, typer.Argument(metavar="[DATA]", help="With MODEL: the rows that it maps.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DATA]", help="With MODEL: the rows that it maps; some models keep theirs."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder for what is saved; with --replay, the model to write.")
     ] = None,
     replay: Annotated[
         Path | None, typer.Option("--replay", metavar="SESSION", help="Fit the map of a session file; open no page.")
+    ] = None,
+    export: Annotated[
+        Path | None, typer.Option("--export", metavar="HTML", help="Write one file that works offline; open no page.")
     ] = None,
     colour: options.Colour = None,
     label: options.Label = None,
@@ -71,4 +77,5 @@ def explore(
             source, place, DEFAULT, dims, seed, parse_settings(settings or ()), how, missing.value, None, False, force,
             context.obj["command"], given_type or (),
         )  # fmt: skip
-        run(talk, source, data, request, Opening(place, port, browser, parse_periods(period or ())), replay)
+        opening = Opening(place, port, browser, parse_periods(period or ()), export=export)
+        run(talk, source, data, request, opening, replay)

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn import get_config
 
-from sidelight.base.messages import error_message
+from sidelight.base.messages import error_message, require_extra
 
 __all__ = ["tidy"]
 
@@ -30,9 +30,7 @@ def tidy(owner: str, columns: Mapping[str, Any], output: str | None) -> Any:
     if output == "columns":
         return dict(columns)
     if output == "pandas":
-        import pandas as pd
-
-        return pd.DataFrame(dict(columns))
+        return require_extra("pandas", owner, "cli").DataFrame(dict(columns))
     if output == "polars":
         import polars as pl
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sidelight.base.chain import as_chain, steps_of
 
+from ._axis import relational_model
 from ._fit import Hints, hints_of
 from ._table import Table
 from .statement import Statement
@@ -25,8 +26,8 @@ model = sidelight.explorer.replay(session, model, X, columns)
 def python_of(base: Any, table: Table, statements: Sequence[Statement]) -> str:
     """Python that fits the map of the statements that are on, from ``X`` and ``columns`` (dict of arrays)."""
     heard = [one for one in statements if one.on]
-    if sum(len(one.rows) + len(one.others) for one in heard) > _MOST:
-        return _REPLAY
+    if sum(len(one.rows) + len(one.others) for one in heard) > _MOST or any(one.places for one in heard):
+        return _REPLAY  # places refer to a map that is fitted first
     hints = hints_of(table, heard)
     dropped = sorted({row for one in heard if one.kind == "drop" for row in one.rows})
     body = [line for one in heard if one.kind == "label" for line in _label(one, table)]
@@ -48,14 +49,20 @@ def python_of(base: Any, table: Table, statements: Sequence[Statement]) -> str:
     metric = _metric(hints, kept)
     if metric:
         body += [f"metric = {metric}", "X = metric.transform(X)"]
+    if hints.axes:
+        last, _ = relational_model(last, hints.axes)
+        relations = ", ".join(f"{name!r}: {column.code(kept)}" for name, column in hints.axes.items())
+        body.append(f"relations = {{{relations}}}")
+        arguments.append("relations=relations")
     body.append(f"model = {last!r}.fit({', '.join(['X', *arguments])})")
     return _with_imports(body, [step for _, step in (*before, ("", last))], metric)
 
 
 def command_of(files: Mapping[str, str]) -> str:
     """The command that makes the same map from the session file."""
-    model, data = files.get("model", "MODEL"), files.get("data", "DATA")
-    return shlex.join(["sidelight", "explore", model, data, "--replay", "session.json", "--out", "new.sidelight"])
+    rows = [] if "model" in files and "data" not in files else [files.get("data", "DATA")]  # a model may keep its rows
+    model = files.get("model", "MODEL")
+    return shlex.join(["sidelight", "explore", model, *rows, "--replay", "session.json", "--out", "new.sidelight"])
 
 
 def _label(one: Statement, table: Table) -> list[str]:
@@ -84,6 +91,7 @@ def _with_imports(body: Sequence[str], steps: Sequence[Any], metric: str) -> str
     text = "\n".join(body)
     ours = {type(step).__name__ for step in steps if type(step).__module__.startswith("sidelight.")}
     ours |= {name for name in ("Annealing", "Conditioning", "KernelOptions", "Missing") if f"{name}(" in text}
+    ours |= {"Relation"} if "Relation.from_" in text else set()
     ours |= {metric.partition("(")[0]} if metric else set()
     theirs = [type(step) for step in steps if type(step).__module__.startswith("sklearn.")]
     head = ["import numpy as np"] if "np." in text or "array(" in text else []

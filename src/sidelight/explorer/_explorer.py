@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -19,14 +17,19 @@ from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import as_chain, last_step_of, name_of
 from sidelight.base.messages import error_message
 from sidelight.persistence import save
-from sidelight.plot._colouring import Numbers
 
-from ._align import Similarity, aligned
+from ._align import Similarity
+from ._axis import axis_names_of
 from ._code import command_of, python_of
-from ._fit import Fitted, can_say, embedding_of, hints_of
+from ._fit import Fitted, can_say, check_statements, embedding_of
+from ._held import placed_statement, shown_moves
 from ._job import Job, idle_worker
+from ._placing import placed_map
 from ._questions import Map
-from ._table import Column, Table, labelled, shown_columns
+from ._reliable import Reliable
+from ._row_answers import RowAnswers
+from ._steps import Steps, changed_statement
+from ._table import Table, labelled, shown_columns
 from .session import MapRecord, Session
 from .statement import Statement
 
@@ -34,7 +37,6 @@ __all__ = ["Explorer", "Setting", "begin_session"]
 
 Array = NDArray[Any]
 _OWNER = "explore"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 Saver = Callable[[Any, Path], None]
 
 
@@ -71,7 +73,7 @@ def _unfitted(model: Any) -> Any:
     return base
 
 
-class Explorer:
+class Explorer(RowAnswers):
     """Answers questions about maps and makes new ones; every answer is a plain value."""
 
     def __init__(
@@ -79,17 +81,25 @@ class Explorer:
     ) -> None:
         self.table, self.setting = table, setting or Setting()
         self.base = _unfitted(model)
-        self.session, first = begin_session(model, table, statements)
+        session, first = begin_session(model, table, statements)
+        self._steps = Steps(session)
         places = Similarity.identity(first.embedding.shape[1])
         self._maps = {0: Map(first, table, self.session.maps[0].statements, places)}
-        self._undo: list[Session] = []
         self._number = 1
         self._measures: dict[tuple[int, tuple[str, ...]], dict[str, Any]] = {}
         self._lock = threading.RLock()
         self.job: Job | None = None
-        self._shown: tuple[tuple[Statement, ...], tuple[Column, ...]] | None = None
         self._worker: subprocess.Popen[str] | None = None
-        self.version = 0
+
+    @property
+    def session(self) -> Session:
+        """What was said, and the maps that were made of it."""
+        return self._steps.session
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every step."""
+        return self._steps.version
 
     # ---- what is there
 
@@ -100,11 +110,6 @@ class Explorer:
             rule = f"is none of the {len(self.session.maps)} maps"
             raise ValueError(error_message(_OWNER, "map", position, rule, "Count maps from 0"))
         return self._maps[self.session.maps[position].number]
-
-    @property
-    def columns(self) -> dict[str, Array]:
-        """The columns beside the features, with the labels of all statements that are on."""
-        return labelled(self.table, self.session.statements)
 
     def state(self) -> dict[str, Any]:
         """Everything about the session that the page shows besides points."""
@@ -118,12 +123,14 @@ class Explorer:
                 "title": self.setting.title,
                 "rows": self.table.n,
                 "dims": shown.places.shape[1],
+                "axes": list(axis_names_of(last_step_of(shown.model))),
+                "moved": [[at, *self.session.said(at).places[0]] for at in self._moved()],
                 "features": list(units.names),
                 "texts": [column.name for column in units.categories],
                 "dates": sorted(units.dates),
                 "image": self.table.image_shape,
                 "range": self.table.value_range,
-                "columns": self._column_heads(),
+                "columns": self.heads(self.setting.periods),
                 "statements": [self._stated(one) for one in session.statements],
                 "maps": [{"number": one.number, "words": _map_words(one)} for one in session.maps],
                 "current": session.current,
@@ -133,8 +140,11 @@ class Explorer:
                 "can": {
                     "decode": offers.has_inverse,
                     "counterfactual": offers.has_counterfactual and bool(shown.given_names),
-                    "density": offers.has_latent_density, "uncertainty": offers.has_variance, "undo": bool(self._undo),
+                    "density": offers.has_latent_density, "uncertainty": offers.has_variance,
+                    "undo": bool(self._steps.done), "redo": bool(self._steps.undone),
+                    "reliability": self.table.n >= Reliable.FEWEST,
                 },
+                "reliability": self.reliable(),
                 "model": name_of(shown.model),
                 "remarks": list(shown.fitted.remarks),
                 "seconds": shown.seconds,
@@ -149,36 +159,18 @@ class Explorer:
             python = f"# {error}\n"
         return {"python": python, "command": command_of(self.setting.files)}
 
-    def _colours(self) -> tuple[Column, ...]:
-        """The columns that the page offers as colours: those beside the features, then the features."""
-        labels = tuple(one for one in self.session.statements if one.kind == "label" and one.on)
-        if self._shown is None or self._shown[0] != labels:  # reading the columns of many rows takes its time
-            self._shown = labels, (*shown_columns(self.columns, self.table.n), *self.table.colours)
-        return self._shown[1]
+    def points(self, at: int | None, axes: tuple[int, ...]) -> Array:
+        """Places (n, 2 or 3) of the rows of a map on the page, as float32; of the current one as rows were moved."""
+        places = self.map(at).places
+        if at is None or at == self.session.current:
+            places = shown_moves(places, [self.session.statements[k] for k in self._moved()])
+        return np.ascontiguousarray(places[:, list(axes)], dtype="<f4")
 
-    def _column_heads(self) -> list[dict[str, Any]]:
-        out, known = [], set(self.columns)
-        for column in self._colours():
-            one: dict[str, Any] = {"name": column.name, "feature": column.name not in known}
-            if isinstance(column, Numbers):
-                low, high = column.limits
-                period = self.setting.periods.get(column.name)
-                out.append(one | {"kind": "numbers", "low": low, "high": high, "period": period})
-            else:
-                out.append(one | {"kind": "categories", "levels": list(column.levels)})
-        return out
-
-    def column(self, at: int) -> Array:
-        """Values of a column (n,) as float32: numbers, or codes of categories (-1: missing)."""
-        found = self._colours()
-        if not 0 <= at < len(found):
-            raise ValueError(error_message(_OWNER, "column", at, "is not there", "Count columns from 0"))
-        column = found[at]
-        return np.asarray(column.values if isinstance(column, Numbers) else column.codes, dtype="<f4")
-
-    def points(self, at: int | None, axes: tuple[int, int]) -> Array:
-        """Places (n, 2) of the rows of a map on the page, as float32."""
-        return np.ascontiguousarray(self.map(at).places[:, list(axes)], dtype="<f4")
+    def _moved(self) -> list[int]:
+        """Numbers of the statements that moved rows and that the current map was not fitted with."""
+        made = self.map().statements
+        said = enumerate(self.session.statements)
+        return [k for k, one in said if one.kind == "move" and one.on and one not in made]
 
     def measures(self, at: int) -> dict[str, Any]:
         """Measures of a map, with the columns that any statement names."""
@@ -200,57 +192,75 @@ class Explorer:
             raise ValueError(error_message(_OWNER, "rows", str(rows)[:40], rule, "Select rows of the map"))
         return np.asarray(found, dtype=np.int64)
 
-    def checked_axes(self, x: int, y: int) -> tuple[int, int]:
-        """Two axes of the map that a page sent."""
+    def checked_axes(self, *axes: int) -> tuple[int, ...]:
+        """Two or three axes of the map that a page sent."""
         dims = self.map().places.shape[1]
-        if x == y or not min(x, y) >= 0 or max(x, y) >= dims:
-            raise ValueError(error_message(_OWNER, "axes", (x, y), f"are not two of {dims} axes", "Choose others"))
-        return x, y
+        if len(set(axes)) < len(axes) or min(axes) < 0 or max(axes) >= dims:
+            rule = f"are not {len(axes)} of {dims} axes"
+            raise ValueError(error_message(_OWNER, "axes", axes, rule, "Choose others"))
+        return axes
 
     # ---- what is said
 
     def say(self, statements: Sequence[Statement]) -> None:
         """Add statements; they are switched on. One step of undo."""
-        for one in statements:
-            one.check_rows(self.table.n)
-            if not can_say(self.base)[one.kind]:
-                raise ValueError(
-                    error_message(_OWNER, "statement", one.kind, "means nothing to this model", "Use another")
-                )
         with self._lock:
-            new = replace(self.session, statements=(*self.session.statements, *statements))
-            hints_of(self.table, new.statements)  # refuses what no fit could listen to
-            shown_columns(labelled(self.table, new.statements), self.table.n)  # and what no page could show
-            self._step(new)
+            told = [self._placed(one) for one in statements]
+            self._step_checked(replace(self.session, statements=(*self.session.statements, *told)))
+
+    def move(self, rows: Array, shift: Sequence[float], axes: tuple[int, ...]) -> None:
+        """Say that rows should be elsewhere: shifted along two or three axes of the current map."""
+        with self._lock:
+            whole = np.zeros(self.map().places.shape[1])
+            whole[list(axes)] = shift
+            places = shown_moves(self.map().places, [self.session.statements[k] for k in self._moved()])
+            said = placed_statement(rows.tolist(), "move", places, whole)
+            last = len(self.session.statements) - 1
+            again = last in self._moved() and self.session.said(last).rows == said.rows  # dragged further
+            self._step_checked(self.session.edited(last, said) if again else self.session.saying(said))
+
+    def edit(self, at: int, changes: Mapping[str, Any]) -> None:
+        """Change rows, others, column, value or period of a statement."""
+        with self._lock:
+            new = changed_statement(self.session.said(at), changes)
+            self._step_checked(self.session.edited(at, self._placed(new)))
+
+    def _placed(self, one: Statement) -> Statement:
+        """A statement "pin" with the places of its rows, where the model can hold them; others as they are."""
+        one.check_rows(self.table.n)
+        if one.kind != "pin" or one.places or not can_say(self.base)["move"]:
+            return one
+        return placed_statement(one.rows, "pin", self.map().places)
+
+    def _step_checked(self, new: Session) -> None:
+        check_statements(self.base, self.table, new.statements)  # refuses what no fit could listen to
+        shown_columns(labelled(self.table, new.statements), self.table.n)  # and what no page could show
+        self._steps.take(new)
 
     def switch(self, at: int) -> None:
         """Switch a statement on or off."""
         with self._lock:
-            self._step(self.session.switched(at))
+            self._steps.take(self.session.switched(at))
 
     def forget(self, at: int) -> None:
         """Take a statement out of the list."""
         with self._lock:
-            self._step(self.session.without(at))
+            self._steps.take(self.session.without(at))
 
     def visit(self, at: int) -> None:
         """Show another map of the history."""
         with self._lock:
-            self._step(self.session.visiting(at))
+            self._steps.take(self.session.visiting(at))
 
     def undo(self) -> None:
         """Go back to the session before the last step."""
         with self._lock:
-            if not self._undo:
-                raise ValueError(error_message(_OWNER, "undo", "nothing", "was done yet", "Say something first"))
-            self.session = self._undo.pop()
-            self.version += 1
+            self._steps.undo()
 
-    def _step(self, new: Session) -> None:
-        if new != self.session:
-            self._undo.append(self.session)
-            self.session = new
-            self.version += 1
+    def redo(self) -> None:
+        """Take the last step that was undone again."""
+        with self._lock:
+            self._steps.redo()
 
     # ---- fits
 
@@ -260,7 +270,7 @@ class Explorer:
             self._collect()
             if self.job is not None and self.job.state == "running":
                 raise ValueError(error_message(_OWNER, "refit", "another one", "is still running", "Wait, or stop it"))
-            hints_of(self.table, self.session.heard)
+            check_statements(self.base, self.table, self.session.heard)
             self.job = Job(self.base, self.table, self.session.heard, self._worker)
             self._worker = None
 
@@ -304,14 +314,11 @@ class Explorer:
         if job is None or job.state != "done" or job.fitted is None:
             return
         fitted, job.fitted = job.fitted, None
-        before = self.map()
-        pinned = [row for one in job.statements if one.kind == "pin" for row in one.rows]
-        rows = np.unique(pinned) if pinned else None
-        placed = aligned(fitted.embedding, before.places, rows)
+        placed = placed_map(fitted, job.statements, self.map().places)
         record = MapRecord(self._number, job.statements, fitted.digest)
         self._number += 1
         self._maps[record.number] = Map(fitted, self.table, job.statements, placed, job.seconds)
-        self._step(self.session.with_map(record))
+        self._steps.take(self.session.with_map(record))
 
     # ---- keep
 
@@ -325,22 +332,9 @@ class Explorer:
             self.session.save(session)
         return [str(model), str(session)]
 
-    def export(self, rows: Array) -> str:
-        """Rows as CSV: number, name, places, columns and features; no cell is a formula."""
-        shown, data = self.map(), self.table.in_units(self.table.take(rows))
-        names = {"name": [self.table.row_names[row] for row in rows]} if self.table.row_names else {}
-        places = {f"z{k + 1}": shown.fitted.embedding[rows, k].tolist() for k in range(shown.fitted.embedding.shape[1])}
-        known = {name: values[rows].tolist() for name, values in self.columns.items()}
-        numbers = {name: data.numbers[:, k].tolist() for k, name in enumerate(data.names)}
-        table: dict[str, list[Any]] = {"row": rows.tolist(), **names, **places, **known, **numbers}
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([_harmless(name) for name in table])
-        writer.writerows([_harmless(value) for value in line] for line in zip(*table.values(), strict=True))
-        return out.getvalue()
-
     def _stated(self, one: Statement) -> dict[str, Any]:
-        return {"kind": one.kind, "words": one.words(), "on": one.on, "column": one.column, "count": len(one.rows)}
+        said = {"kind": one.kind, "words": one.words(), "on": one.on, "column": one.column, "value": one.value}
+        return said | {"count": len(one.rows), "others": len(one.others)}
 
 
 def _save(model: Any, path: Path) -> None:
@@ -350,9 +344,3 @@ def _save(model: Any, path: Path) -> None:
 def _map_words(made: MapRecord) -> str:
     said = [one.words() for one in made.statements]
     return "; ".join(said) if said else "nothing said"
-
-
-def _harmless(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula."""
-    text = isinstance(value, str) and value.startswith(_FORMULA)
-    return f"'{value}" if text else "" if value is None else value

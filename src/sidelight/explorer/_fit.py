@@ -3,7 +3,8 @@
     fit_statements(base, table, statements) -> model, embedding of all rows, remarks
 
 ``factor_out`` columns are ``given``; ``same`` pairs across groups are ``same=`` where something is given; all other
-hints teach a metric in front of the model; dropped rows are placed by ``transform`` afterwards.
+hints teach a metric in front of the model; dropped rows are placed by ``transform`` afterwards. Columns that an axis is
+to show are relations of a model that takes these; rows that are pinned or moved are held in a second fit.
 """
 
 from __future__ import annotations
@@ -25,13 +26,16 @@ from sidelight.metrics.equivalence_metric import EquivalenceMetric
 from sidelight.metrics.multi_attribute_metric import MultiAttributeMetric
 from sidelight.side.columns import is_missing
 
+from ._axis import AxisColumn, axis_column, relational_model
+from ._held import HeldPlaces, held_places
 from ._table import Table, digest_of, labelled
 from .statement import Statement
 
-__all__ = ["Fitted", "Hints", "can_say", "embedding_of", "fit_statements", "hints_of"]
+__all__ = ["Fitted", "Hints", "can_say", "check_statements", "embedding_of", "fit_statements", "hints_of"]
 
 Array = NDArray[Any]
 _OWNER = "explore"
+_COLUMN_KINDS = ("factor_out", "bring_out", "axis")
 _PROBED, _NEAR = 5, 0.1  # rows that tell whether a model was fitted on them, and how near they are then, in deviations
 
 
@@ -58,6 +62,7 @@ class Hints:
     same: Array
     different: Array
     attributes: Mapping[str, Array]
+    axes: Mapping[str, AxisColumn]
     remarks: tuple[str, ...] = ()
 
 
@@ -66,18 +71,17 @@ def hints_of(table: Table, statements: Sequence[Statement]) -> Hints:
     heard = [one for one in statements if one.on]
     columns = labelled(table, heard)
     for one in heard:
-        if one.kind in ("factor_out", "bring_out") and one.column not in columns:
+        if one.kind in _COLUMN_KINDS and one.column not in columns:
             there = ", ".join(columns) or "none"
             raise ValueError(error_message(_OWNER, "column", one.column, f"is not there ({there})", "Name another"))
     dropped = [row for one in heard if one.kind == "drop" for row in one.rows]
     kept = np.setdiff1d(np.arange(table.n), dropped)
     if len(kept) < 3:
         raise ValueError(error_message(_OWNER, "drop", f"{len(dropped)} rows", "leaves fewer than 3", "Keep more rows"))
-    named = {kind: [one.column for one in heard if one.kind == kind] for kind in ("factor_out", "bring_out")}
-    both = set(named["factor_out"]) & set(named["bring_out"])
-    if both:
-        rule = "is to be factored out and to be brought out"
-        raise ValueError(error_message(_OWNER, "column", min(both), rule, "Switch one of the statements off"))
+    named = {kind: [one.column for one in heard if one.kind == kind] for kind in _COLUMN_KINDS}
+    _check_named(named)
+    periods = {one.column: one.period for one in heard if one.kind == "axis"}
+    axes = {name: axis_column(name, columns[name], kept, periods[name]) for name in named["axis"]}
     given = {name: columns[name][kept] for name in named["factor_out"]}
     attributes = {name: columns[name][kept] for name in named["bring_out"]}
     same, different = (_pairs(heard, kind, kept, table.n) for kind in ("same", "different"))
@@ -88,7 +92,19 @@ def hints_of(table: Table, statements: Sequence[Statement]) -> Hints:
         if not across.all():
             remarks.append(f"{int((~across).sum())} pairs of rows of one group say nothing across groups: not used.")
         same = same[across]
-    return Hints(kept, given, same, different, attributes, tuple(remarks))
+    return Hints(kept, given, same, different, attributes, axes, tuple(remarks))
+
+
+def _check_named(named: Mapping[str, Sequence[str]]) -> None:
+    """Refuse columns that are said to be two things that no map can show at once."""
+    both = set(named["factor_out"]) & set(named["bring_out"])
+    if both:
+        rule = "is to be factored out and to be brought out"
+        raise ValueError(error_message(_OWNER, "column", min(both), rule, "Switch one of the statements off"))
+    if named["axis"] and named["factor_out"]:
+        rule = f"is to be factored out, and a map with an axis for {named['axis'][0]} cannot factor anything out"
+        remedy = "Switch one of the statements off"
+        raise ValueError(error_message(_OWNER, "column", named["factor_out"][0], rule, remedy))
 
 
 def can_say(base: Any) -> dict[str, bool]:
@@ -98,40 +114,84 @@ def can_say(base: Any) -> dict[str, bool]:
     metric = rows and capabilities(last).has_parameters
     return {
         "same": metric, "different": metric, "label": True, "bring_out": metric, "pin": rows, "drop": rows,
-        "factor_out": rows and capabilities(last).takes_given,
+        "factor_out": rows and capabilities(last).takes_given, "move": rows and capabilities(last).takes_held,
+        "axis": metric and "n_components" in last.get_params(deep=False),
     }  # fmt: skip
+
+
+def check_statements(base: Any, table: Table, statements: Sequence[Statement]) -> Hints:
+    """What the statements that are on say to a fit of this model; raise where it could not listen."""
+    offered, last = can_say(base), last_step_of(as_chain(base))
+    for one in statements:
+        if one.on and not offered[one.kind]:
+            rule = f"means nothing to {type(last).__name__}"
+            raise ValueError(error_message(_OWNER, "statement", one.kind, rule, "Switch it off"))
+    hints = hints_of(table, statements)
+    if hints.axes:
+        dims, wanted = _dims(last), sum(column.count for column in hints.axes.values())
+        if wanted > dims:
+            rule = f"takes {wanted} axes, and the map has {dims} (an angle takes two)"
+            remedy = "Switch one of the statements off, or start with a map of more dimensions"
+            raise ValueError(error_message(_OWNER, "axis", ", ".join(hints.axes), rule, remedy))
+        if any(one.on and one.kind == "move" for one in statements):
+            rule = "cannot be held on a map with an axis of its own"
+            raise ValueError(error_message(_OWNER, "move", "some rows", rule, "Switch one of the statements off"))
+    return hints
+
+
+def _dims(last: Any) -> int:
+    return int(getattr(last, "n_components", 2) or 2)
 
 
 def fit_statements(
     base: Any, table: Table, statements: Sequence[Statement], callback: Callable[[Any], bool | None] | None = None
 ) -> Fitted:
     """Fit a copy of the base model to the rows, as the statements that are on say."""
-    offered = can_say(base)
-    for one in statements:
-        if one.on and not offered[one.kind]:
-            name = type(last_step_of(as_chain(base))).__name__
-            raise ValueError(error_message(_OWNER, "statement", one.kind, f"means nothing to {name}", "Switch it off"))
-    hints = hints_of(table, statements)
+    hints = check_statements(base, table, statements)
     chain = as_chain(base)
     *before, (_, last) = [(name, clone(step)) for name, step in steps_of(chain)]
     steps = list(before)
     X, remarks = table.take(hints.kept), list(hints.remarks)
     for _, step in steps:
         X = step.fit_transform(X)
-    metric, said = _metric(hints, X, int(getattr(last, "n_components", 2) or 2))
+    metric, said = _metric(hints, X, _dims(last))
     if metric is not None:
         X = metric.transform(X)
         steps.append(("metric", metric))
         remarks.append(said)
-    _prepare(last, hints.given, callback)
     side: dict[str, Any] = {"given": dict(hints.given)} if hints.given else {}
     if hints.given and len(hints.same):
         side["same"] = hints.same
+    if hints.axes:
+        last, side = relational_model(last, hints.axes)
+        remarks.append(_axes_words(hints.axes))
+    _prepare(last, hints.given, callback)
     last.fit(X, **side)
+    held = held_places(statements, hints.kept, _dims(last)) if capabilities(last).takes_held else None
+    if held is not None:
+        remarks.append(_hold(last, X, side, held))
     if "callback" in last.get_params(deep=False):
         last.set_params(callback=None)
     model = Pipeline([*steps, ("embedding", last)]) if steps else last
     return Fitted(model, embedding_of(model, table, statements), tuple(remarks))
+
+
+def _hold(last: Any, X: Any, side: Mapping[str, Any], held: HeldPlaces) -> str:
+    """Fit again with rows held at places that refer to the map of the first fit; return a sentence about it."""
+    Z = np.asarray(last.embedding_)
+    start = held.start(Z)
+    far = np.sqrt(((start - Z)[held.rows] ** 2).sum(axis=1)).mean() / max(np.sqrt(Z.var(axis=0).sum()), 1e-300)
+    init = last.init
+    last.set_params(init=start).fit(X, **side, held=held.rows)
+    last.set_params(init=init)  # the model file need not keep a start that says nothing of other rows
+    return (
+        f"{len(held.rows):,} rows are held. The model alone would have put them {far:.2f} standard deviations of the "
+        "map away on average; trustworthiness says what that costs."
+    )
+
+
+def _axes_words(axes: Mapping[str, AxisColumn]) -> str:
+    return f"MultipleRelationalEmbedding made an axis for {', '.join(axes)}; the other axes show the rest of the data."
 
 
 def embedding_of(model: Any, table: Table, statements: Sequence[Statement], *, fitted_on_them: bool = True) -> Array:

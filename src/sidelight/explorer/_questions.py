@@ -20,6 +20,7 @@ from sidelight.report._columns import DataRows
 
 from ._align import Similarity
 from ._fit import Fitted
+from ._local import local_mean, near_number, same_category, shown_around
 from ._table import Table, labelled
 from .statement import Statement
 
@@ -107,13 +108,13 @@ class Map:
             found[column.name] = np.array([value] * count, dtype=object if column.categories else float)
         return {"given": found}
 
-    def latent(self, place: Sequence[float], row: int | None, axes: tuple[int, int]) -> Array:
+    def latent(self, place: Sequence[float], row: int | None, axes: tuple[int, ...]) -> Array:
         """The latent point (1, q) of a place on the page; coordinates that are not shown are those of a row."""
         W = np.array(self.places[row] if row is not None else np.nanmean(self.places, axis=0), dtype=np.float64)[None]
         W[0, list(axes)] = place
         return self.placed.latent(W)
 
-    def decode(self, place: Sequence[float], row: int | None, axes: tuple[int, int], chosen: Any) -> dict[str, Any]:
+    def decode(self, place: Sequence[float], row: int | None, axes: tuple[int, ...], chosen: Any) -> dict[str, Any]:
         """What the model makes of a place: a row in the units of the data, and how usual the place is."""
         if not capabilities(self.model).has_inverse:
             return {"values": None, "typicality": None}
@@ -129,24 +130,54 @@ class Map:
         shown = _plain_row(self.table.in_units(self.table.take(np.array([at]))), 0)
         return {"row": at, "name": names[at] if names else "", "columns": known, **shown}
 
-    def layer(self, kind: str, extent: Sequence[float], axes: tuple[int, int], chosen: Any) -> dict[str, Any]:
-        """A grid over a window (left, right, bottom, top): density, or standard deviation of what is decoded."""
-        left, right, bottom, top = extent
-        x, y = (np.linspace(a, b, _GRID) for a, b in ((left, right), (bottom, top)))
+    def walk(self, places: Array, row: int | None, axes: tuple[int, ...], chosen: Any) -> dict[str, Any]:
+        """What the model makes of places (m, 2) along a path, and how usual each of them is."""
+        if not capabilities(self.model).has_inverse:
+            raise ValueError(error_message(_OWNER, "walk", "this map", "has no way back to the data", "Use another"))
+        Z = np.concatenate([self.latent(place, row, axes) for place in places.tolist()])
+        data = self.table.in_units(self.model.inverse_transform(Z, **self.chosen_given(chosen, len(Z))))
+        offers = capabilities(self.model).has_latent_typicality
+        usual = self.model.latent_typicality(Z) if offers else [None] * len(Z)
+        return {"steps": [{"typicality": usual[k], **_plain_row(data, k)} for k in range(len(Z))]}
+
+    def layer(
+        self, kind: str, extent: Sequence[float], axes: tuple[int, ...], chosen: Any, reliable: Array | None = None
+    ) -> dict[str, Any]:
+        """A grid over a window (left, right, bottom, top) of what is asked for.
+
+        ``density`` is that of the rows, with ``chosen`` of the rows with these values of ``given``; ``uncertainty`` the
+        standard deviation of what is decoded; ``reliability`` that of the rows nearby, with a weight that fades where
+        there are none.
+        """
+        x, y = np.linspace(extent[0], extent[1], _GRID), np.linspace(extent[2], extent[3], _GRID)
         W = np.tile(np.nanmean(self.places, axis=0), (_GRID * _GRID, 1))
         W[:, axes[0]], W[:, axes[1]] = np.tile(x, _GRID), np.repeat(y, _GRID)
-        Z = self.placed.latent(W)
-        offers = capabilities(self.model)
+        Z, offers, weights = self.placed.latent(W), capabilities(self.model), None
         if kind == "density" and offers.has_latent_density:
             log = np.asarray(self.model.latent_log_density(Z))
-            values = np.exp(log - log.max())
+            values = np.exp(log - log.max()) * self._share_of(Z, chosen)
         elif kind == "uncertainty" and offers.has_variance:
             variance = self.model.predictive_variance(Z, **self.chosen_given(chosen, len(Z)))
             values = np.sqrt(np.asarray(variance).mean(axis=1))
+        elif kind == "reliability" and reliable is not None:
+            plane = list(axes[:2])
+            values, weights = shown_around(self.places[:, plane], reliable, W[:, plane])
         else:
             raise ValueError(error_message(_OWNER, "layer", kind, "is not offered by this model", "Choose another"))
-        low, high = float(values.min()), float(values.max())
-        return {"size": _GRID, "extent": list(extent), "low": low, "high": high, "values": values.tolist()}
+        low, high = (0.0, 1.0) if kind == "reliability" else (float(values.min()), float(values.max()))
+        grid = {"size": _GRID, "extent": list(extent), "low": low, "high": high, "values": values.tolist()}
+        return grid if weights is None else grid | {"weights": weights.tolist()}
+
+    def _share_of(self, Z: Array, chosen: Any) -> Array | float:
+        """P(given = chosen | z) at latent points, from the rows around them; 1 where nothing is chosen."""
+        side = self.chosen_given(chosen, 1)
+        if not side:
+            return 1.0
+        alike = np.ones(self.table.n)
+        for column in given_of(self.model).columns:
+            values, value = self.columns[column.name], side["given"][column.name][0]
+            alike *= same_category(values, value) if column.categories else near_number(values, value, column.period)
+        return local_mean(self.fitted.embedding, alike, Z)
 
     @cached_property
     def _after_given(self) -> DataRows:

@@ -65,9 +65,23 @@ class Table:
         if self.image_shape is not None or len(self.features) > _MOST_FEATURES:
             return ()
         data = self.in_units(self.X)
-        numbers = tuple(Numbers(name, data.numbers[:, k]) for k, name in enumerate(data.names))
+        numbers = tuple(
+            Numbers(name, data.numbers[:, k], is_date=name in data.dates) for k, name in enumerate(data.names)
+        )
         found: tuple[Column, ...] = (*numbers, *data.categories)
         return tuple(one for one in found if one.name not in self.columns)
+
+    @cached_property
+    def texts(self) -> tuple[Column, ...]:
+        """The features that are categories, where they are not offered as colours."""
+        if self.to_data is None or len(self.features) <= _MOST_FEATURES:
+            return ()
+        return self.in_units(self.X).categories
+
+    @cached_property
+    def folded_names(self) -> tuple[str, ...]:
+        """The names of the rows without the difference of upper and lower case, to search in."""
+        return tuple(name.casefold() for name in self.row_names)
 
     @cached_property
     def value_range(self) -> tuple[float, float]:

@@ -14,7 +14,8 @@ from typing import Any
 from sidelight.base.messages import require_extra
 
 from ._explorer import Explorer, Setting, begin_session
-from ._server import asgi_app
+from ._http import asgi_app
+from ._kept import write_page
 from ._table import table_of
 from .replaying import spoken
 from .session import Session
@@ -69,6 +70,10 @@ class Served:
     def session(self) -> Session:
         """What was said so far."""
         return self._explorer.session
+
+    def export(self, path: str | Path) -> Path:
+        """Write the map that is shown as one HTML file, which works offline and without a model; return its path."""
+        return write_page(self._explorer, path)
 
     def wait(self) -> None:
         """Serve until Ctrl-C."""

@@ -80,12 +80,17 @@ class Session:
     def switched(self, at: int) -> Session:
         """The session with statement ``at`` switched on if it was off, and off if it was on."""
         kept = list(self.statements)
-        kept[at] = replace(self._said(at), on=not self._said(at).on)
+        kept[at] = replace(self.said(at), on=not self.said(at).on)
         return replace(self, statements=tuple(kept))
+
+    def edited(self, at: int, statement: Statement) -> Session:
+        """The session with another statement in the place of statement ``at``."""
+        self.said(at)
+        return replace(self, statements=(*self.statements[:at], statement, *self.statements[at + 1 :]))
 
     def without(self, at: int) -> Session:
         """The session without statement ``at``."""
-        self._said(at)
+        self.said(at)
         return replace(self, statements=self.statements[:at] + self.statements[at + 1 :])
 
     def mapped(self, digest: str) -> Session:
@@ -101,7 +106,8 @@ class Session:
         """The session with map ``at`` as the current one."""
         return replace(self, current=at)
 
-    def _said(self, at: int) -> Statement:
+    def said(self, at: int) -> Statement:
+        """The statement at a position of the list."""
         if not 0 <= at < len(self.statements):
             rule = f"is none of the {len(self.statements)} statements"
             raise ValueError(error_message(self, "statement", at, rule, "Count statements from 0"))

@@ -13,17 +13,21 @@ from sidelight.base.messages import error_message
 
 __all__ = ["KINDS", "Statement"]
 
-KINDS = ("same", "different", "label", "factor_out", "bring_out", "pin", "drop")
+KINDS = ("same", "different", "label", "factor_out", "bring_out", "axis", "pin", "move", "drop")
 _MOST_PAIRS = 2000
+_LARGEST = 1e100  # of a place
 _NEEDS = {
     "same": ("rows",),
     "different": ("rows", "others"),
     "label": ("rows", "column", "value"),
     "factor_out": ("column",),
     "bring_out": ("column",),
+    "axis": ("column",),
     "pin": ("rows",),
+    "move": ("rows", "places"),
     "drop": ("rows",),
 }
+_PLACED = ("pin", "move")
 
 
 @dataclass(frozen=True)
@@ -32,14 +36,21 @@ class Statement:
 
     Parameters
     ----------
-    kind : {"same", "different", "label", "factor_out", "bring_out", "pin", "drop"}
+    kind : {"same", "different", "label", "factor_out", "bring_out", "axis", "pin", "move", "drop"}
         "same": the ``rows`` show the same, or each of them the same as its counterpart among ``others``. "different":
         ``rows`` differ from ``others``. "label": ``rows`` have ``value`` in a ``column`` of that name. "factor_out": a
-        ``column`` is known, show the rest. "bring_out": rows that are equal in a ``column`` should be near. "pin":
-        align the next map by these ``rows``. "drop": fit without these ``rows``.
+        ``column`` is known, show the rest. "bring_out": rows that are equal in a ``column`` should be near. "axis": an
+        axis of the map shows a ``column``. "pin": these ``rows`` stay where they are: they are held at their
+        ``places``, or without ``places`` the next map is aligned by them. "move": ``rows`` are held at other
+        ``places``. "drop": fit without these ``rows``.
     rows, others : sequence of int
         Row numbers, counted from 0.
     column, value : str
+    places : sequence of q numbers each
+        Of "pin" and "move": places of the ``rows``, then of the ``others``, which are rows that say what the places
+        refer to (a map has no scale or direction of its own).
+    period : float
+        Of "axis", if the column holds angles: their period, 360 for degrees; such a column takes two axes.
     on : bool
         Whether the next fit listens to it.
 
@@ -56,12 +67,16 @@ class Statement:
     column: str = ""
     value: str = ""
     on: bool = True
+    places: Sequence[Sequence[float]] = ()
+    period: float = 0.0
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(error_message(self, "kind", self.kind, "is none of the kinds", f"Use {', '.join(KINDS)}"))
         for name in ("rows", "others"):
             object.__setattr__(self, name, _row_numbers(name, getattr(self, name)))
+        object.__setattr__(self, "places", _numbers("places", self.places))
+        object.__setattr__(self, "period", _numbers("period", [[self.period]])[0][0])
         for name in ("column", "value"):
             if not isinstance(getattr(self, name), str):
                 raise TypeError(error_message(self, name, getattr(self, name), "is no text", "Give a name"))
@@ -71,6 +86,9 @@ class Statement:
                 raise ValueError(error_message(self, name, getattr(self, name), rule, "Select rows or name a column"))
         if self.kind == "same" and not self.others and len(set(self.rows)) < 2:
             raise ValueError(error_message(self, "rows", "one row", "is the same as itself", "Select two or more"))
+        if self.places and (self.kind not in _PLACED or len(self.places) != len(self.rows) + len(self.others)):
+            rule = "are not one for each row, of rows that are pinned or moved"
+            raise ValueError(error_message(self, "places", f"{len(self.places)} places", rule, "Give one per row"))
         if set(self.rows) & set(self.others):
             rule = "shares rows with others"
             raise ValueError(error_message(self, "rows", "a selection", rule, "Select rows that are in one of them"))
@@ -110,7 +128,9 @@ class Statement:
             "label": f"{count}: {self.column} is {self.value}",
             "factor_out": f"factor out {self.column}",
             "bring_out": f"bring out {self.column}",
-            "pin": f"{count} stay where they are (aligned by them)",
+            "axis": f"an axis shows {self.column}",
+            "pin": f"{count} stay where they are" + ("" if self.places else " (aligned by them)"),
+            "move": f"{count} moved",
             "drop": f"fit without {count}",
         }[self.kind]
 
@@ -120,7 +140,9 @@ class Statement:
         for name in ("rows", "others"):
             if getattr(self, name):
                 out[name] = list(getattr(self, name))
-        return out | {name: getattr(self, name) for name in ("column", "value") if getattr(self, name)}
+        if self.places:
+            out["places"] = [list(place) for place in self.places]
+        return out | {name: getattr(self, name) for name in ("column", "value", "period") if getattr(self, name)}
 
     @classmethod
     def from_json(cls, said: Any) -> Statement:
@@ -144,3 +166,15 @@ def _row_numbers(name: str, rows: Any) -> tuple[int, ...]:
     if not whole:
         raise ValueError(error_message("Statement", name, repr(rows), "are no row numbers", "Count rows from 0"))
     return tuple(int(row) for row in dict.fromkeys(found.tolist()))
+
+
+def _numbers(name: str, values: Any) -> tuple[tuple[float, ...], ...]:
+    """Finite numbers in lines of equal length."""
+    try:
+        found = np.array([list(line) for line in values], dtype=np.float64)
+        good = not found.size or (found.ndim == 2 and bool((np.abs(found) < _LARGEST).all()))
+    except (TypeError, ValueError, OverflowError):
+        good = False
+    if not good:
+        raise ValueError(error_message("Statement", name, repr(values)[:40], "are no numbers", "Give finite numbers"))
+    return tuple(tuple(line) for line in found.tolist())

@@ -21,6 +21,7 @@ from sidelight.objectives.penalties import penalty_named
 from sidelight.solvers.anneal import Path, ValueAndGrad, anneal, best_size
 from sidelight.solvers.annealing import ENDED_EARLY, AnnealingSettings, FitProgress
 from sidelight.solvers.eigen import GraphSpectrum, graph_spectrum
+from sidelight.solvers.held import HeldRows
 
 from ._learned_bandwidth import learn_bandwidth
 from ._power_limit import solve_limited
@@ -36,16 +37,18 @@ SMOOTH_MODES = 64
 
 @dataclass(frozen=True)
 class Descent:
-    """A weighted sum of objectives (``parts``, by name), a penalty, and a preconditioner of their gradient."""
+    """A weighted sum of objectives (``parts``, by name), a penalty, a preconditioner, and the rows that are held."""
 
     parts: Mapping[str, tuple[float, Objective]]
     penalty: Objective
     precondition: Callable[[Array], Array]
+    held: HeldRows | None = None
 
     @property
     def objective_at(self) -> Callable[[float], ValueAndGrad]:
         """The function that is minimised, for each λ."""
-        return penalised(self.parts, self.penalty)
+        whole, held = penalised(self.parts, self.penalty), self.held
+        return whole if held is None else lambda weight: held.objective(whole(weight))
 
 
 def annealed(
@@ -106,6 +109,7 @@ def solve_annealed(
     *,
     resize: bool,
     n_jobs: int | None,
+    held: HeldRows | None = None,
 ) -> Path:
     """Solve a problem by annealing; if it can be refined, refine it and repeat the last part of the schedule.
 
@@ -120,6 +124,8 @@ def solve_annealed(
     resize : bool
         Whether the start is rescaled by the factor that is best for the objective.
     n_jobs : int or None
+    held : HeldRows or None
+        Rows that stay at their initial points.
 
     Returns
     -------
@@ -133,14 +139,14 @@ def solve_annealed(
     schedule = annealing.schedule()
     again = [] if problem.refinement is None else annealing.last_part()
     total = len(schedule) + len(again)
-    descent = _descent(problem, spectrum, latent, n_jobs)
+    descent = _descent(problem, spectrum, latent, n_jobs, held)
     if resize:
         start = best_size(descent.objective_at(annealing.first), start)
     path = annealed(descent, schedule, start, annealing, progress, n_stages=total)
     if problem.refinement is not None and path.status not in ENDED_EARLY:
         problem = with_refined_effect(problem, problem.refinement, path.point)
         spectrum = graph_spectrum(problem.kernel.matrix, max(SMOOTH_MODES, latent.n_components))
-        descent = _descent(problem, spectrum, latent, n_jobs)
+        descent = _descent(problem, spectrum, latent, n_jobs, held)
         path = annealed(descent, again, path.point, annealing, progress, before=path, n_stages=total)
     progress.end(path, annealing.max_iter)
     return path
@@ -177,7 +183,14 @@ def solve_learned(
     return path, replace(problem, chosen=kernel)
 
 
-def _descent(problem: Problem, spectrum: GraphSpectrum, latent: LatentSettings, n_jobs: int | None) -> Descent:
+def _descent(
+    problem: Problem,
+    spectrum: GraphSpectrum,
+    latent: LatentSettings,
+    n_jobs: int | None,
+    held: HeldRows | None = None,
+) -> Descent:
     entropies = EntropySum(problem.terms, profile(latent.kernel), n_jobs=n_jobs)
     penalty = penalty_named(latent.penalty, problem.kernel.matrix)
-    return Descent({"-I": (1.0, entropies)}, penalty, spectrum.precondition)
+    inverse = spectrum.precondition if held is None else held.inverse(spectrum.precondition)
+    return Descent({"-I": (1.0, entropies)}, penalty, inverse, held)

@@ -27,6 +27,7 @@ from sidelight.objectives.bound import InformationBound
 from sidelight.solvers.anneal import Path, best_size
 from sidelight.solvers.annealing import ENDED_EARLY, AnnealingSettings, FitProgress
 from sidelight.solvers.eigen import graph_spectrum
+from sidelight.solvers.held import HeldRows
 from sidelight.solvers.lbfgs import minimise
 from sidelight.solvers.levels import Level, levels_of, prolonged
 from sidelight.solvers.multigrid import DIRECT, Hierarchy
@@ -84,6 +85,7 @@ def solve_multilevel(
     *,
     precomputed: bool,
     n_jobs: int | None,
+    held: HeldRows | None = None,
 ) -> MultilevelFit:
     """Solve a problem from coarse to fine; if it can be refined, refine it and solve again from the embedding found.
 
@@ -101,6 +103,8 @@ def solve_multilevel(
     precomputed : bool
         Whether the points are distances.
     n_jobs : int or None
+    held : HeldRows or None
+        Rows that stay at their initial points, where there is a ``start``.
 
     Returns
     -------
@@ -110,7 +114,7 @@ def solve_multilevel(
     def solved(problem: Problem, start: Array | None, before: Path | None) -> tuple[Path, float]:
         assert isinstance(problem.kernel.matrix, csr_array)
         walk = _Levels(
-            problem.kernel.matrix, problem.factors, latent, annealing, progress(), before, start is None, n_jobs
+            problem.kernel.matrix, problem.factors, latent, annealing, progress(), before, start is None, n_jobs, held
         )
         path = walk.run(
             start,
@@ -174,6 +178,7 @@ class _Levels:
         before: Path | None,
         coarse: bool,
         n_jobs: int | None,
+        held: HeldRows | None = None,
     ) -> None:
         """``before`` is a path that this one continues; with ``coarse=False`` only the finest level is solved."""
         K = csr_array(K * (K.shape[0] / float(K.sum())))
@@ -183,6 +188,7 @@ class _Levels:
         first = next((depth for depth, n in enumerate(sizes) if n <= _COARSEST), len(sizes) - 1)
         self.first = first if coarse else 0
         self.coarse = coarse
+        self.held = held  # in the finest level, the only one without ``coarse``
         self.factors, self.annealing, self.progress, self.n_jobs = factors, annealing, progress, n_jobs
         self.profile: Profile = profile(latent.kernel)
         self.objective: InformationBound | None = None  # the last one minimised
@@ -240,12 +246,13 @@ class _Levels:
             tolerance *= _LOOSE
 
         def minimised(objective: InformationBound, Z: Array, max_iter: int, before: int) -> Result:
+            inverse_at, held = attraction_inverse(self.hierarchy, depth, objective), self.held
             return minimise(
-                objective.value_and_grad,
+                objective.value_and_grad if held is None else held.objective(objective.value_and_grad),
                 Z,
                 max_iter=max_iter,
                 tolerance=tolerance,
-                inverse_at=attraction_inverse(self.hierarchy, depth, objective),
+                inverse_at=inverse_at if held is None else lambda Z: held.inverse(inverse_at(Z)),
                 on_step=self._recorder(ancestor, factor * self.attraction - 1.0, before),
             )
 

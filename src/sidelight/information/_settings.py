@@ -11,6 +11,7 @@ from sidelight.base.validation import check_choice, check_integer, check_number
 from sidelight.kernels.profiles import LATENT_PROFILES
 from sidelight.objectives.penalties import PENALTIES
 
+from .conditioning import Conditioning
 from .missing import Missing
 
 __all__ = ["GivenSettings", "KernelSettings", "LatentSettings", "check_learned", "check_missing"]
@@ -122,6 +123,16 @@ class GivenSettings:
     types: object = None
     kernel: object = None
     argument: str = "conditioning"
+
+    @classmethod
+    def of(cls, conditioning: str | Conditioning, bandwidth: str | float) -> GivenSettings:
+        """The parameter ``conditioning``, with the method "auto" resolved for the ``bandwidth`` of the data kernel."""
+        options = Conditioning.of(conditioning)
+        method = options.method
+        if isinstance(method, str) and method == "auto":
+            method = "balanced" if bandwidth == "perplexity" else "residual"
+        argument = argument_name("conditioning", conditioning, Conditioning, "method")
+        return cls(method, options.weight, options.bandwidth, options.types, options.kernel, argument)
 
     def check(self, owner: str) -> None:
         """Raise ValueError for an unknown conditioning and a weight out of range."""

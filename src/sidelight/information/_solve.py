@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sidelight.base.messages import error_message
 from sidelight.base.types import Array
 from sidelight.solvers.anneal import Path
 from sidelight.solvers.annealing import AnnealingSettings, FitProgress
 from sidelight.solvers.eigen import graph_spectrum
+from sidelight.solvers.held import HeldRows
 
 from ._annealed import SMOOTH_MODES, solve_annealed, solve_learned
 from ._multilevel import solve_multilevel
@@ -45,6 +47,7 @@ def solve(
     kernel: KernelSettings,
     annealing: AnnealingSettings,
     progress: Callable[[], FitProgress],
+    held: Array | None = None,
 ) -> Solution:
     """Solve a problem for its latent points.
 
@@ -57,14 +60,21 @@ def solve(
         Settings. ``kernel.multilevel`` and ``kernel.bandwidth`` decide on the solver.
     progress : callable
         Makes a new FitProgress; the multilevel solver makes a second one for a refined problem.
+    held : array of bool of shape (n,) or None
+        Rows that stay at their initial points.
 
     Returns
     -------
     Solution
     """
-    n_jobs, precomputed = kernel.n_jobs, kernel.precomputed
+    n_jobs, precomputed, holds = kernel.n_jobs, kernel.precomputed, HeldRows.of(held)
+    if holds is not None and (kernel.bandwidth == "learned" or annealing.limit is not None):
+        rule = "needs a fit with a penalty and a bandwidth that is not learned"
+        raise ValueError(error_message(kernel.owner, "held", "some rows", rule, "Leave held out"))
     if kernel.multilevel:
-        fit = solve_multilevel(problem, start, latent, annealing, progress, precomputed=precomputed, n_jobs=n_jobs)
+        fit = solve_multilevel(
+            problem, start, latent, annealing, progress, precomputed=precomputed, n_jobs=n_jobs, held=holds
+        )
         return Solution(fit.path, fit.problem, fit.sum_error)
     spectrum = graph_spectrum(problem.kernel.matrix, max(SMOOTH_MODES, latent.n_components))
     resize = start is None and not (isinstance(latent.init, str) and latent.init == "random")
@@ -74,5 +84,7 @@ def solve(
     if kernel.bandwidth == "learned":
         found = solve_learned(problem, spectrum, start, latent, annealing, progress(), n_jobs=n_jobs)
         return Solution(*found)
-    path = solve_annealed(problem, spectrum, start, latent, annealing, progress(), resize=resize, n_jobs=n_jobs)
+    path = solve_annealed(
+        problem, spectrum, start, latent, annealing, progress(), resize=resize, n_jobs=n_jobs, held=holds
+    )
     return Solution(path, problem)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.decomposition import PCA
 
+from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers
 from sidelight.base.types import Array, RandomState, SparseMatrix
+from sidelight.base.validation import checked_start
 from sidelight.neighbours.graph import joined_graph
 from sidelight.neighbours.landmarks import landmark_distances
 from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points
@@ -16,12 +19,42 @@ from sidelight.solvers.eigen import GraphSpectrum, landmark_scaling
 
 from ._settings import LatentSettings
 
-__all__ = ["LINKS", "initial_points", "noise", "padded"]
+__all__ = ["LINKS", "ChosenStart", "chosen_start", "initial_points", "noise", "padded"]
 
 
 LINKS = 15
 """Neighbours in the graph along which a start measures distances, if the kernel has no graph of its own."""
 _NOISE = 0.1  # standard deviation of a random start, in bandwidths of the latent kernel
+
+
+@dataclass(frozen=True)
+class ChosenStart:
+    """Initial points (n, q) that the user chose (None: a name says which), and a mask (n,) of rows held there."""
+
+    points: Array | None = None
+    held: Array | None = None
+
+    def take(self, rows: Array) -> ChosenStart:
+        """The start of some rows."""
+        return ChosenStart(*(None if part is None else part[rows] for part in (self.points, self.held)))
+
+
+def chosen_start(owner: object, init: object, held: object, shape: tuple[int, int]) -> ChosenStart:
+    """Validate ``init`` and ``held`` of n rows and q dimensions; ``held`` is a mask (n,) or row numbers."""
+    points = None if isinstance(init, str) else checked_start(owner, init, shape)
+    if held is None:
+        return ChosenStart(points)
+    if points is None:
+        rule = f"needs the places where rows are held, and init is {init!r}"
+        raise ValueError(error_message(owner, "held", "some rows", rule, "Give init as an array, or leave held out"))
+    found, n = np.asarray(held), shape[0]
+    if found.dtype.kind in "iu" and found.ndim == 1 and (not len(found) or (found.min() >= 0 and found.max() < n)):
+        found = np.isin(np.arange(n), found)
+    if found.dtype != bool or found.shape != (n,):
+        rule = f"is neither a mask of the {n} rows nor numbers of some"
+        seen = f"array of shape {found.shape}, type {found.dtype}"
+        raise ValueError(error_message(owner, "held", seen, rule, "Give True for the rows that stay"))
+    return ChosenStart(points, found if found.any() else None)
 
 
 def noise(random_state: RandomState, n: int, q: int) -> Array:

@@ -24,7 +24,7 @@ from sidelight.base.options import argument_name
 from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array, RandomState
-from sidelight.base.validation import check_choice, checked_start
+from sidelight.base.validation import check_choice
 from sidelight.kernels.profiles import LATENT_PROFILES
 from sidelight.maps.frames import Frame
 from sidelight.neighbours.sparse_distances import SparseDistances, dense_points
@@ -49,6 +49,7 @@ from ._solver_choice import (
     warn_of_old_name,
     warn_without_annealing,
 )
+from ._starts import chosen_start
 from ._training import TrainingRows, read_given
 from .annealing import Annealing
 from .conditioning import Conditioning
@@ -201,8 +202,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     """
 
     _capabilities = TWO_WAY_ITERATIVE.also(
-        "takes_given", "has_given", "takes_pairs", "takes_trajectory", "has_counterfactual", "has_corrected",
-        "has_adapt", "has_overlap", "takes_distances", "has_impute", "has_impute_interval",
+        "takes_given", "has_given", "takes_pairs", "takes_trajectory", "takes_held", "has_counterfactual",
+        "has_corrected", "has_adapt", "has_overlap", "takes_distances", "has_impute", "has_impute_interval",
         "has_counterfactual_interval",
     )  # fmt: skip
     _moved_parameters: ClassVar[Mapping[str, MovedParameter]] = {
@@ -262,8 +263,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     @all_or_nothing
     @one_blas_thread
     def fit(
-        self, X: object, y: object = None, *, given: object = None, same: object = None, trajectory: object = None
-    ) -> KernelInformationEmbedding:
+        self, X: object, y: object = None, *, given: object = None, same: object = None, trajectory: object = None,
+        held: object = None,
+    ) -> KernelInformationEmbedding:  # fmt: skip
         """Embed the rows of ``X`` (n, d) and fit the maps both ways.
 
         Parameters
@@ -284,6 +286,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         trajectory : array of shape (n,), or one value for all rows, default=None
             Which rows follow each other in time: rows with the same entry are one trajectory, in row order. Missing
             entries are then filled from adjacent rows, too, as far as these predict.
+        held : array of bool of shape (n,), or row numbers, default=None
+            Rows that stay where the array ``init`` has them, up to one shift that centres the map, while the others
+            find their places around them.
 
         Returns
         -------
@@ -295,7 +300,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         checked = self._projected_rows(self._training_rows(X, trajectory), given, same)
         X, n = checked.X, len(checked.X)
         warn_of_old_name(type(self).__name__, self.solver)
-        request = self._solver_request(given is not None, same is not None)
+        request = self._solver_request(given is not None)
         solver, latent_kernel = choose_solver(request, n)
         if solver == "multilevel":
             warn_without_annealing(request)
@@ -314,10 +319,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         )  # fmt: skip
         problem, kernel, latent_kernel = posed.problem, posed.kernel, posed.latent_kernel
         latent = self._latent_settings(latent_kernel)
-        start = None if isinstance(self.init, str) else checked_start(self, self.init, (n, self.n_components))[fitted]
-        is_sheet = problem.kernel.is_unfolded and start is None and self.init == "mds" and self.n_components > 1
-        annealing = self._annealing().from_a_sheet() if is_sheet else self._annealing()
-        solution = solve(problem, start, latent, kernel, annealing, self._progress)
+        start = chosen_start(self, self.init, held, (n, self.n_components)).take(fitted)
+        is_sheet = problem.kernel.is_unfolded and start.points is None and self.init == "mds" and self.n_components > 1
+        annealing = self._annealing().from_a_sheet() if is_sheet or start.held is not None else self._annealing()
+        solution = solve(problem, start.points, latent, kernel, annealing, self._progress, start.held)
 
         kept, problem = fitted_path(solution.path, X.dtype), solution.problem
         product = known is not None and settings.conditioning == "product"
@@ -345,15 +350,16 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         return self
 
     def fit_transform(
-        self, X: object, y: object = None, *, given: object = None, same: object = None, trajectory: object = None
-    ) -> Array:
+        self, X: object, y: object = None, *, given: object = None, same: object = None, trajectory: object = None,
+        held: object = None,
+    ) -> Array:  # fmt: skip
         """Fit, and return ``embedding_`` (n, q)."""
         refuse_rows(type(self).__name__, X)
-        return np.asarray(self.fit(X, y, given=given, same=same, trajectory=trajectory).embedding_)
+        return np.asarray(self.fit(X, y, given=given, same=same, trajectory=trajectory, held=held).embedding_)
 
     def estimate_cost(self, n: int, d: int, *, given: bool = False) -> Cost:
         """Estimate memory and time of a fit of n rows and d columns (entries in a row of sparse distances)."""
-        solver, kernel = choose_solver(self._solver_request(given, False), n)
+        solver, kernel = choose_solver(self._solver_request(given), n)
         if solver == "multilevel":
             cost = multilevel_cost(n, d, self.perplexity, kernel, self.n_components)
             return self._with_filling(Cost(2 * cost.bytes, 5 * cost.seconds) if given else cost, n, d)
@@ -361,26 +367,24 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         return self._with_filling(cost, n, d)
 
     def _check_parameters(self, given: bool) -> None:
-        owner = type(self).__name__
+        owner, kernels = type(self).__name__, ("auto", *LATENT_PROFILES)
         check_choice(owner, "solver", current_name(self.solver), SOLVERS)
-        self._latent_settings(self.latent_kernel).check(
-            owner, kernels=("auto", *LATENT_PROFILES), starts=("mds", "spectral", "pca", "random")
-        )
-        self._kernel_settings("annealed").check()
+        latent, kernel = self._latent_settings(self.latent_kernel), self._kernel_settings("annealed")
+        latent.check(owner, kernels=kernels, starts=("mds", "spectral", "pca", "random"))
+        kernel.check()
         self._check_annealing()
         check_limit(owner, Annealing.of(self.regularization).limit, self.penalty, self.bandwidth)
         self._given_settings().check(owner)
-        kernel = self._kernel_settings("annealed")
         check_learned(kernel, self.latent_kernel, given=given)
         check_missing(kernel, self.missing)
 
     def _latent_settings(self, kernel: str) -> LatentSettings:
         return LatentSettings(self.n_components, kernel, self.penalty, self.init, self.random_state)
 
-    def _solver_request(self, given: bool, same: bool) -> SolverRequest:
+    def _solver_request(self, given: bool) -> SolverRequest:
         return SolverRequest(
             type(self).__name__, current_name(self.solver), self.bandwidth, self.penalty, self.latent_kernel,
-            self.conditioning, self._annealing(), given, same,
+            self.conditioning, self._annealing(), given,
         )  # fmt: skip
 
     def _kernel_settings(self, solver: str) -> KernelSettings:
@@ -393,8 +397,4 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
 
     def _given_settings(self) -> GivenSettings:
         """The ``conditioning`` parameter, with the method "auto" resolved."""
-        options, method = Conditioning.of(self.conditioning), Conditioning.of(self.conditioning).method
-        if isinstance(method, str) and method == "auto":
-            method = "balanced" if self.bandwidth == "perplexity" else "residual"
-        argument = argument_name("conditioning", self.conditioning, Conditioning, "method")
-        return GivenSettings(method, options.weight, options.bandwidth, options.types, options.kernel, argument)
+        return GivenSettings.of(self.conditioning, self.bandwidth)

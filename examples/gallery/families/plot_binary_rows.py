@@ -1,0 +1,45 @@
+"""
+Kinds of binary rows
+====================
+
+Rows of zeros and ones have densities of their own. :class:`~sidelight.BernoulliMixture` finds prototypes and says how
+likely a row is, and fills missing bits. The rival is k-means, whose centres look alike, but which has no density.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits
+from sklearn.metrics import normalized_mutual_info_score
+
+from sidelight import BernoulliMixture
+
+digits, y = load_digits(return_X_y=True)
+X = (digits > 7).astype(float)
+order = np.random.default_rng(0).permutation(len(X))
+train, new = order[:1000], order[1000:]
+model = BernoulliMixture(12, random_state=0).fit(X[train])
+kmeans = KMeans(12, n_init=4, random_state=0).fit(X[train])
+
+# %%
+# Prototypes, and pictures whose lower half is hidden: what the mixture says about it, and what k-means does (the
+# nearest centre by the upper half).
+
+half = X[new].copy()
+half[:, 32:] = np.nan
+filled = model.impute(half)
+nearest = ((X[new][:, None, :32] - kmeans.cluster_centers_[None, :, :32]) ** 2).sum(axis=2).argmin(axis=1)
+guess = kmeans.cluster_centers_[nearest]
+errors = [np.mean((rows[:, 32:] > 0.5) != X[new][:, 32:]) for rows in (filled, guess)]
+
+figure, axes = plt.subplots(4, 12, figsize=(11, 4.2), layout="constrained")
+rows = (model.means_, X[new[:12]], filled[:12], np.column_stack([X[new[:12], :32], guess[:12, 32:]]))
+for row, pictures, name in zip(axes, rows, ("prototypes", "truth", "mixture", "k-means"), strict=True):
+    row[0].set_ylabel(name)
+    for ax, values in zip(row, pictures, strict=True):
+        ax.imshow(values.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
+        ax.set(xticks=[], yticks=[])
+plt.show()
+print(f"share of hidden bits that are wrong: mixture {errors[0]:.3f}, k-means {errors[1]:.3f}")
+kinds = model.predict(X[new]), kmeans.predict(X[new])
+print("information shared with the true digit:", [round(normalized_mutual_info_score(y[new], k), 2) for k in kinds])
