@@ -85,7 +85,7 @@ def hide_in_turns(observed: Array, rows: Array, turns: int = _TURNS) -> Array:
     np.put_along_axis(alone, chosen, values=True, axis=1)
     alone &= asked
     hidden = alone.copy()
-    for column in np.flatnonzero(alone.any(axis=0) & gaps.any(axis=0)):
+    for column in np.flatnonzero(alone.any(axis=0) & gaps.any(axis=0)).tolist():
         at, others = np.flatnonzero(alone[:, column]), np.flatnonzero(gaps[:, column])
         other = others[rng.integers(len(others), size=len(at))]
         hidden[at] |= gaps[other] & (rng.random((len(at), len(hidden[0]))) < _company(gaps, column))
