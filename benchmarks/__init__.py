@@ -52,6 +52,8 @@ BENCHMARKS = (
     "living",
     "cluster",
     "large_maps",
+    "refit",
+    "explore",
     "relational",
     "gated",
 )

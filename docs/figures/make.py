@@ -14,6 +14,7 @@ import cells
 import clusters
 import digits
 import explorer
+import explorer_hour
 import explorer_notebook
 import informed
 import landing
@@ -41,6 +42,7 @@ PAGES = (
     wrapping,
     screenshot,
     explorer,
+    explorer_hour,
     explorer_notebook,
     spectral,
     mixtures,

@@ -812,39 +812,39 @@ function F(e, t) {
 	let n = e.low ?? 0, r = e.high ?? 1;
 	return P(k, r > n ? (t - n) / (r - n) : .5, !1);
 }
-function I(e, t, n) {
+function ce(e, t, n) {
 	let r = new Uint8Array(3 * n), i = [];
-	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(F(e, R(e, t)));
+	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(F(e, L(e, t)));
 	let a = e?.levels?.map((e, t) => N(t)) ?? [];
 	for (let o = 0; o < n; o++) {
 		let n = se;
 		if (e && t) {
 			let r = t[o];
-			n = e.kind === "categories" ? r < 0 ? A : a[r] : Number.isNaN(r) ? A : i[z(e, r)];
+			n = e.kind === "categories" ? r < 0 ? A : a[r] : Number.isNaN(r) ? A : i[R(e, r)];
 		}
 		r[3 * o] = n[0], r[3 * o + 1] = n[1], r[3 * o + 2] = n[2];
 	}
 	return r;
 }
-function L(e) {
+function I(e) {
 	return e.period ? [0, e.period] : [e.low ?? 0, e.high ?? 1];
 }
-function R(e, t) {
-	let [n, r] = L(e);
+function L(e, t) {
+	let [n, r] = I(e);
 	return n + t / 255 * (r - n);
 }
-function z(e, t) {
-	let [n, r] = L(e), i = e.period ? (t % e.period + e.period) % e.period : t;
+function R(e, t) {
+	let [n, r] = I(e), i = e.period ? (t % e.period + e.period) % e.period : t;
 	return Math.min(255, Math.max(0, Math.round((r > n ? (i - n) / (r - n) : .5) * 255)));
 }
-var B = (e) => `rgb(${e.join(",")})`, V = 12, H = 14, U = {
+var z = (e) => `rgb(${e.join(",")})`, B = 12, V = 14, H = {
 	name: "",
 	feature: !1,
 	kind: "numbers",
 	low: 0,
 	high: 1
 };
-function W(e, t) {
+function U(e, t) {
 	let n = [0];
 	for (let t = 1; t < e.length; t++) n.push(n[t - 1] + Math.hypot(e[t][0] - e[t - 1][0], e[t][1] - e[t - 1][1]));
 	let r = n[n.length - 1];
@@ -857,7 +857,7 @@ function W(e, t) {
 		return [l[0] + c * (u[0] - l[0]), l[1] + c * (u[1] - l[1])];
 	});
 }
-var G = class {
+var W = class {
 	box;
 	asks;
 	tried;
@@ -895,7 +895,7 @@ var G = class {
 			try {
 				do {
 					this.later = !1;
-					let e = W(this.path, V), t = this.begun;
+					let e = U(this.path, B), t = this.begun;
 					if (e.length < 2) return;
 					await this.tried(async () => {
 						let { steps: n } = await this.asks.post("walk", this.body(e));
@@ -908,7 +908,7 @@ var G = class {
 		}
 	}
 	show() {
-		let e = this.state(), t = this.steps.filter((e) => e.typicality !== null && e.typicality < .01).length, n = e.image ? this.film(e, e.image) : e.features.length > H ? this.lines(e) : this.small(e);
+		let e = this.state(), t = this.steps.filter((e) => e.typicality !== null && e.typicality < .01).length, n = e.image ? this.film(e, e.image) : e.features.length > V ? this.lines(e) : this.small(e);
 		this.box.hidden = !1, o(this.box, i("div", { class: "tools" }, i("span", {
 			class: "note",
 			role: "status"
@@ -935,7 +935,7 @@ var G = class {
 			"aria-label": "Values of all features: a line for each step, dark at the start"
 		}), a = r.getContext("2d"), o = this.steps.flatMap((e) => e.values).filter(Number.isFinite), s = e.features.length, c = Math.min(...o), l = Math.max(...o), u = (e) => n - 4 - (n - 8) * (e - c) / (l - c || 1);
 		return this.steps.forEach((e, n) => {
-			a.strokeStyle = B(F(U, .9 * n / Math.max(1, this.steps.length - 1))), a.lineWidth = 1.5, a.beginPath(), e.values.forEach((e, n) => a[n ? "lineTo" : "moveTo"](t * (n + .5) / s, u(e))), a.stroke();
+			a.strokeStyle = z(F(H, .9 * n / Math.max(1, this.steps.length - 1))), a.lineWidth = 1.5, a.beginPath(), e.values.forEach((e, n) => a[n ? "lineTo" : "moveTo"](t * (n + .5) / s, u(e))), a.stroke();
 		}), i("figure", {}, r, i("figcaption", {}, `${s} features, a line for each step: dark at the start, bright at the end`));
 	}
 	small(e) {
@@ -967,7 +967,7 @@ var G = class {
 			"aria-label": "Steps of the walk"
 		}, i("table", {}, i("thead", {}, r), i("tbody", {}, ...a, ...o)));
 	}
-}, K = class {
+}, G = class {
 	host;
 	values;
 	filters;
@@ -988,7 +988,7 @@ var G = class {
 		}), this.table = new re(e.byId("table"), t, (e) => this.values.of(e), r, {
 			mark: (e) => this.mark(e),
 			select: (t, n) => e.select([t], n)
-		}), this.walk = new G(e.byId("walk"), t, r, () => e.state, (e) => this.bodyOf(e), {
+		}), this.walk = new W(e.byId("walk"), t, r, () => e.state, (e) => this.bodyOf(e), {
 			drawn: () => n.follow(this.walk.path, this.walk.places),
 			at: (t) => e.hover(t, -1)
 		}), n.allowed = (e) => this.filters.passes(e), n.onwalk = (e, t) => this.step(e, t);
@@ -1099,7 +1099,7 @@ var G = class {
 	}
 };
 // src/panels.ts
-function ce(e, t, n) {
+function le(e, t, n) {
 	let r = [];
 	for (let e of t.columns.slice(0, 4)) {
 		let n = e.range ? `${c(e.range[1])} (${c(e.range[0])} to ${c(e.range[2])})` : e.values.slice(0, 3).map(({ value: e, count: n }) => `${e} ${Math.round(100 * n / t.count)} %`).join(", ");
@@ -1124,7 +1124,7 @@ function ce(e, t, n) {
 		"aria-label": "What sets it apart"
 	}, u)), i("div", {}, ...r);
 }
-function le(e, t) {
+function ue(e, t) {
 	let n = t.remarks.map((e) => i("p", { class: "note warn" }, e));
 	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, T(r.now, e.image, e.range, `row ${r.row}`), T(r.then, e.image, e.range, "with what is chosen")));
 	else {
@@ -1136,47 +1136,47 @@ function le(e, t) {
 	}
 	return i("div", {}, ...n);
 }
-function ue(e, t) {
+function de(e, t) {
 	return e.maps.map((n, r) => i("li", {}, a(`Map ${n.number}`, () => t(r), { "aria-current": r === e.current ? "true" : void 0 }), i("span", { class: "note" }, n.words)));
 }
-function de(e, t) {
+function fe(e, t) {
 	let n = (t, n, r) => i("tr", {}, i("th", {
 		scope: "row",
 		title: t
 	}, t), ...e ? [i("td", {}, n)] : [], i("td", {}, r)), r = [n("trustworthiness", e ? e.trustworthiness.toFixed(3) : "", t.trustworthiness.toFixed(3))];
-	t.reconstruction !== null && r.push(n("reconstruction (R²)", e?.reconstruction?.toFixed(3) ?? "–", t.reconstruction.toFixed(3)));
+	t.rest != null && r.push(n(`trustworthiness after ${(t.after ?? []).join(", ")}`, e?.rest?.toFixed(3) ?? "–", t.rest.toFixed(3))), t.reconstruction !== null && r.push(n("reconstruction (R²)", e?.reconstruction?.toFixed(3) ?? "–", t.reconstruction.toFixed(3)));
 	for (let i of t.columns) {
 		let t = e?.columns.find((e) => e.name === i.name), a = i.kind === "category" ? ` (chance ${i.chance.toFixed(2)})` : " (R²)";
 		r.push(n(`neighbours tell ${i.name}${a}`, t ? t.value.toFixed(3) : "–", i.value.toFixed(3)));
 	}
 	return i("table", { class: "measures" }, i("thead", {}, i("tr", {}, i("th", { scope: "col" }, "measure"), ...e ? [i("th", { scope: "col" }, "before")] : [], i("th", { scope: "col" }, "now"))), i("tbody", {}, ...r));
 }
-function fe(e, t, n, r) {
+function pe(e, t, n, r) {
 	let o = (e, r) => a(r, () => n(e), { "aria-pressed": String(t === e) }), s = e.code[t];
 	return [i("div", { class: "tools" }, o("python", "Python"), o("command", "Command line"), a("Copy", () => r(s))), i("pre", {
 		tabIndex: 0,
 		"aria-label": "Code"
 	}, i("code", {}, s))];
 }
-function pe(e) {
+function me(e) {
 	let t = e.seconds ? `, fitted in ${e.seconds.toFixed(1)} s` : "";
 	return `${u(e.rows, "row")}, ${u(e.features.length + e.texts.length, "feature")}, ${e.model}${t}`;
 }
 // src/points.ts
-var me = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour; attribute float a_near;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform float u_size;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  v_size = u_size * (0.6 + 0.8 * a_near);\n  gl_PointSize = v_size;\n  v_colour = vec4(a_colour.rgb, a_colour.a * min(1.0, 0.4 + 1.2 * a_near));\n}", he = "\nprecision mediump float;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * v_size, edge = 0.5 * v_size;\n  float a = v_colour.a * (v_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
-function q(e, t, n) {
+var he = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour; attribute float a_near;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform float u_size;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  v_size = u_size * (0.6 + 0.8 * a_near);\n  gl_PointSize = v_size;\n  v_colour = vec4(a_colour.rgb, a_colour.a * min(1.0, 0.4 + 1.2 * a_near));\n}", ge = "\nprecision mediump float;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * v_size, edge = 0.5 * v_size;\n  float a = v_colour.a * (v_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
+function K(e, t, n) {
 	let r = e.createShader(t);
 	if (e.shaderSource(r, n), e.compileShader(r), !e.getShaderParameter(r, e.COMPILE_STATUS)) throw Error(e.getShaderInfoLog(r) ?? "shader");
 	return r;
 }
-function ge(e) {
+function _e(e) {
 	let t = e.getContext("webgl", {
 		antialias: !1,
 		premultipliedAlpha: !0
 	});
 	if (!t) return null;
 	let n = t.createProgram();
-	if (t.attachShader(n, q(t, t.VERTEX_SHADER, me)), t.attachShader(n, q(t, t.FRAGMENT_SHADER, he)), t.bindAttribLocation(n, 0, "a_from"), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
+	if (t.attachShader(n, K(t, t.VERTEX_SHADER, he)), t.attachShader(n, K(t, t.FRAGMENT_SHADER, ge)), t.bindAttribLocation(n, 0, "a_from"), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
 	t.useProgram(n), t.enable(t.BLEND), t.blendFunc(t.ONE, t.ONE_MINUS_SRC_ALPHA);
 	let r = {
 		from: t.createBuffer(),
@@ -1190,28 +1190,33 @@ function ge(e) {
 		"u_scale",
 		"u_share",
 		"u_size"
-	].map((e) => t.getUniformLocation(n, e)), l = 0, u = null, d = t.createBuffer(), f = t.getExtension("OES_element_index_uint") !== null, p = (e, r, i, a, o, s) => {
+	].map((e) => t.getUniformLocation(n, e)), l = 0, u = null, d = 1, f = /* @__PURE__ */ new Map(), p = t.createBuffer(), m = t.getExtension("OES_element_index_uint") !== null, h = (e) => {
+		if (e !== d) for (let t of f.values()) t(e);
+		d = e;
+	}, g = (e, r, i, a, o, s) => {
 		let c = t.getAttribLocation(n, r);
-		t.bindBuffer(t.ARRAY_BUFFER, e), t.bufferData(t.ARRAY_BUFFER, i, t.STATIC_DRAW), t.enableVertexAttribArray(c), t.vertexAttribPointer(c, a, o, s, 0, 0);
+		h(1), t.bindBuffer(t.ARRAY_BUFFER, e), t.bufferData(t.ARRAY_BUFFER, i, t.STATIC_DRAW), t.enableVertexAttribArray(c), t.vertexAttribPointer(c, a, o, s, 0, 0), f.set(r, (n) => {
+			t.bindBuffer(t.ARRAY_BUFFER, e), t.vertexAttribPointer(c, a, o, s, n === 1 ? 0 : n * a * (o === t.FLOAT ? 4 : 1), 0);
+		});
 	};
 	return {
 		kind: "webgl",
 		places(e, n) {
-			l = n.length / 2, p(r.from, "a_from", e, 2, t.FLOAT, !1), p(r.to, "a_to", n, 2, t.FLOAT, !1);
+			l = n.length / 2, g(r.from, "a_from", e, 2, t.FLOAT, !1), g(r.to, "a_to", n, 2, t.FLOAT, !1);
 		},
 		colours(e) {
-			p(r.colour, "a_colour", e, 4, t.UNSIGNED_BYTE, !0);
+			g(r.colour, "a_colour", e, 4, t.UNSIGNED_BYTE, !0);
 		},
 		draw(e) {
-			u = f && e ? e.order : null, e ? p(r.near, "a_near", e.near, 1, t.FLOAT, !1) : t.disableVertexAttribArray(i), u && (t.bindBuffer(t.ELEMENT_ARRAY_BUFFER, d), t.bufferData(t.ELEMENT_ARRAY_BUFFER, u, t.DYNAMIC_DRAW));
+			u = m && e ? e.order : null, e ? g(r.near, "a_near", e.near, 1, t.FLOAT, !1) : t.disableVertexAttribArray(i), u && (t.bindBuffer(t.ELEMENT_ARRAY_BUFFER, p), t.bufferData(t.ELEMENT_ARRAY_BUFFER, u, t.DYNAMIC_DRAW));
 		},
-		paint(n, r, i) {
-			let d = e.width / n.width;
-			t.viewport(0, 0, e.width, e.height), t.clearColor(0, 0, 0, 0), t.clear(t.COLOR_BUFFER_BIT), t.uniform2f(o, 2 * n.s / n.width, 2 * n.s / n.height), t.uniform2f(a, 2 * n.ox / n.width - 1, 1 - 2 * n.oy / n.height), t.uniform1f(s, r), t.uniform1f(c, Math.max(1, i * d)), u ? t.drawElements(t.POINTS, u.length, t.UNSIGNED_INT, 0) : t.drawArrays(t.POINTS, 0, l);
+		paint(n, r, i, d) {
+			let f = e.width / n.width;
+			h(u ? 1 : d), t.viewport(0, 0, e.width, e.height), t.clearColor(0, 0, 0, 0), t.clear(t.COLOR_BUFFER_BIT), t.uniform2f(o, 2 * n.s / n.width, 2 * n.s / n.height), t.uniform2f(a, 2 * n.ox / n.width - 1, 1 - 2 * n.oy / n.height), t.uniform1f(s, r), t.uniform1f(c, Math.max(1, i * f)), u ? t.drawElements(t.POINTS, u.length, t.UNSIGNED_INT, 0) : t.drawArrays(t.POINTS, 0, Math.floor((l - 1) / d) + 1);
 		}
 	};
 }
-function _e(e) {
+function ve(e) {
 	let t = e.getContext("2d"), n = /* @__PURE__ */ new Float32Array(), r = /* @__PURE__ */ new Float32Array(), i = /* @__PURE__ */ new Uint8Array(), a = null;
 	return {
 		kind: "canvas",
@@ -1224,36 +1229,36 @@ function _e(e) {
 		draw(e) {
 			a = e;
 		},
-		paint(o, s, c) {
-			let { width: l, height: u } = e, d = l / o.width, f = new ImageData(l, u), p = f.data;
-			for (let e = 0; e < r.length / 2; e++) {
-				let t = a ? a.order[e] : e, f = a ? a.near[t] : .5, m = Math.max(.5, c * d * (.6 + .8 * f) / 2), h = Math.ceil(m);
+		paint(o, s, c, l) {
+			let { width: u, height: d } = e, f = u / o.width, p = new ImageData(u, d), m = p.data;
+			for (let e = 0; e < r.length / 2; e += l) {
+				let t = a ? a.order[e] : e, l = a ? a.near[t] : .5, p = Math.max(.5, c * f * (.6 + .8 * l) / 2), h = Math.ceil(p);
 				if (!i[4 * t + 3]) continue;
-				let g = n[2 * t] + s * (r[2 * t] - n[2 * t]), _ = n[2 * t + 1] + s * (r[2 * t + 1] - n[2 * t + 1]), v = Math.round(d * (o.ox + o.s * g)), y = Math.round(d * (o.oy - o.s * _)), b = Math.min(1, .4 + 1.2 * f) * i[4 * t + 3] / 255;
+				let g = n[2 * t] + s * (r[2 * t] - n[2 * t]), _ = n[2 * t + 1] + s * (r[2 * t + 1] - n[2 * t + 1]), v = Math.round(f * (o.ox + o.s * g)), y = Math.round(f * (o.oy - o.s * _)), b = Math.min(1, .4 + 1.2 * l) * i[4 * t + 3] / 255;
 				for (let e = -h; e <= h; e++) for (let n = -h; n <= h; n++) {
-					if (n * n + e * e > m * m || v + n < 0 || y + e < 0 || v + n >= l || y + e >= u) continue;
-					let r = 4 * ((y + e) * l + v + n), a = p[r + 3] / 255, o = b + a * (1 - b);
-					for (let e = 0; e < 3; e++) p[r + e] = (i[4 * t + e] * b + p[r + e] * a * (1 - b)) / o;
-					p[r + 3] = 255 * o;
+					if (n * n + e * e > p * p || v + n < 0 || y + e < 0 || v + n >= u || y + e >= d) continue;
+					let r = 4 * ((y + e) * u + v + n), a = m[r + 3] / 255, o = b + a * (1 - b);
+					for (let e = 0; e < 3; e++) m[r + e] = (i[4 * t + e] * b + m[r + e] * a * (1 - b)) / o;
+					m[r + 3] = 255 * o;
 				}
 			}
-			t.putImageData(f, 0, 0);
+			t.putImageData(p, 0, 0);
 		}
 	};
 }
-function ve(e) {
+function ye(e) {
 	let t = null;
 	try {
-		t = ge(e);
+		t = _e(e);
 	} catch {
 		t = null;
 	}
 	if (t) return t;
 	let n = e.cloneNode();
-	return e.replaceWith(n), _e(n);
+	return e.replaceWith(n), ve(n);
 }
 // src/scatter.ts
-var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = .9, xe = 7, Se = 400, Ce = 3e3, we = class {
+var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 7, Ce = 400, we = 3e3, Te = class {
 	stage;
 	n = 0;
 	tool = "move";
@@ -1282,6 +1287,9 @@ var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = .9, xe = 7, Se = 4
 	share = 1;
 	waiting = !1;
 	moved = !1;
+	every = 1;
+	painted = 0;
+	rest = 0;
 	cells = null;
 	pointers = /* @__PURE__ */ new Map();
 	rings = [];
@@ -1291,14 +1299,14 @@ var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = .9, xe = 7, Se = 4
 	constructor(e) {
 		this.stage = e;
 		let [t, n, r] = [...e.querySelectorAll("canvas")];
-		this.painter = ve(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
+		this.painter = ye(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
 	}
 	end() {
 		this.observer.disconnect();
 	}
 	show(e, t, n = null) {
-		let r = t && e.length === this.points.length && !ye.matches ? this.points : e;
-		this.points = e, this.n = e.length / 2, this.painter.places(r, e), this.painter.draw(n), this.cells = null;
+		let r = t && e.length === this.points.length && !be.matches ? this.points : e;
+		this.points = e, this.n = e.length / 2, this.painter.places(r, e), this.every = Math.max(1, Math.min(16, 2 ** Math.ceil(Math.log2(this.n / q)))), this.hurry(), this.painter.draw(n), this.cells = null;
 		let i = { ...this.view };
 		if (this.moved && t || this.all(), r === e) {
 			this.share = 1, this.draw();
@@ -1311,7 +1319,7 @@ var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = .9, xe = 7, Se = 4
 				"s"
 			]) this.view[t] = i[t] + e * (a[t] - i[t]);
 		}, l = (t) => {
-			let n = Math.min(1, Math.max(0, t - s) / (1e3 * be));
+			let n = Math.min(1, Math.max(0, t - s) / (1e3 * xe));
 			this.share = n * n * (3 - 2 * n), o && !this.moved && c(this.share), this.draw(), this.points === e && (n < 1 ? requestAnimationFrame(l) : o && !this.moved && this.all());
 		};
 		o && c(0), this.share = 0, requestAnimationFrame(l);
@@ -1333,7 +1341,7 @@ var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = .9, xe = 7, Se = 4
 		(t < .08 * r || n < .08 * i || t > .92 * r || n > .92 * i) && this.pan(r / 2 - t, i / 2 - n);
 	}
 	colours(e) {
-		this.painter.colours(e), this.draw();
+		this.painter.colours(e), this.hurry(), this.draw();
 	}
 	setLayer(e, t, n = t) {
 		if (this.layer = null, e) {
@@ -1420,10 +1428,10 @@ var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = .9, xe = 7, Se = 4
 	}
 	zoom(e, t = this.view.width / 2, n = this.view.height / 2) {
 		let r = this.view;
-		r.ox = t + (r.ox - t) * e, r.oy = n + (r.oy - n) * e, r.s *= e, this.moved = !0, this.draw();
+		this.hurry(), r.ox = t + (r.ox - t) * e, r.oy = n + (r.oy - n) * e, r.s *= e, this.moved = !0, this.draw();
 	}
 	pan(e, t) {
-		this.view.ox += e, this.view.oy += t, this.moved = !0, this.draw();
+		this.hurry(), this.view.ox += e, this.view.oy += t, this.moved = !0, this.draw();
 	}
 	pick(e, t, n = 16) {
 		let r = this.cells ?? this.index(), [i, a] = this.toMap(e, t), o = n / this.view.s, s = (e) => Math.min(r.side - 1, Math.max(0, Math.floor((e - r.left) / r.w))), c = (e) => Math.min(r.side - 1, Math.max(0, Math.floor((e - r.bottom) / r.h))), l = -1, u = o * o;
@@ -1477,33 +1485,44 @@ var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = .9, xe = 7, Se = 4
 	resize() {
 		let e = this.stage.getBoundingClientRect(), t = Math.min(2, devicePixelRatio || 1);
 		if (!e.width || !e.height) return;
-		for (let n of this.stage.querySelectorAll("canvas")) n.width = Math.round(e.width * t), n.height = Math.round(e.height * t);
+		for (let n of this.stage.querySelectorAll("canvas")) {
+			let [r, i] = [Math.round(e.width * t), Math.round(e.height * t)];
+			n.width !== r && (n.width = r), n.height !== i && (n.height = i);
+		}
 		let [n, r] = [(e.width - this.view.width) / 2, (e.height - this.view.height) / 2];
-		this.view.width = e.width, this.view.height = e.height, this.n && !this.moved ? this.all() : (this.view.ox += n, this.view.oy += r), this.draw();
+		this.view.width = e.width, this.view.height = e.height, this.n && !this.moved ? this.all() : (this.view.ox += n, this.view.oy += r), this.hurry(), this.draw();
 	}
 	draw() {
 		this.waiting || (this.waiting = !0, requestAnimationFrame(() => {
 			this.waiting = !1, this.paint();
 		}));
 	}
+	hurry() {
+		this.n < q || (clearTimeout(this.rest), this.painted ||= performance.now(), this.rest = setTimeout(() => {
+			if (this.pointers.size && !this.path) return this.hurry();
+			this.painted = 0, this.draw();
+		}, 250));
+	}
 	paint() {
-		let { width: e, height: t } = this.view, n = this.under.canvas.width / e;
-		for (let r of [this.under, this.over]) r.setTransform(n, 0, 0, n, 0, 0), r.clearRect(0, 0, e, t);
+		let e = performance.now(), t = e - this.painted, n = this.painted ? this.every : 1;
+		this.painted &&= (this.every = t > 200 ? this.every * 4 : t > 50 ? this.every * 2 : t < 20 ? this.every / 2 : this.every, this.every = Math.max(1, Math.min(16, this.every)), e);
+		let { width: r, height: i } = this.view, a = this.under.canvas.width / r;
+		for (let e of [this.under, this.over]) e.setTransform(a, 0, 0, a, 0, 0), e.clearRect(0, 0, r, i);
 		if (this.layer) {
 			let [e, t, n, r] = this.layer.extent, [i, a] = this.toPage(e, r);
 			this.under.imageSmoothingQuality = "high", this.under.drawImage(this.layer.image, i, a, this.view.s * (t - e), this.view.s * (r - n));
 		}
-		this.n && this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))));
-		let r = getComputedStyle(this.stage), i = r.getPropertyValue("--ink"), a = r.getPropertyValue("--accent");
-		if (this.path && this.tool === "drag" ? this.paintDragged(this.path, a) : this.path && (this.over.beginPath(), this.outline(this.path).forEach(([e, t], n) => n ? this.over.lineTo(e, t) : this.over.moveTo(e, t)), this.over.closePath(), this.over.strokeStyle = a, this.over.lineWidth = 1.5, this.over.stroke(), this.over.globalAlpha = .1, this.over.fillStyle = a, this.over.fill(), this.over.globalAlpha = 1), this.share === 1 && this.annotate(i, a), this.marked >= 0 && this.marked < this.n && this.share === 1) {
+		this.n && this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))), n);
+		let o = getComputedStyle(this.stage), s = o.getPropertyValue("--ink"), c = o.getPropertyValue("--accent");
+		if (this.path && this.tool === "drag" ? this.paintDragged(this.path, c) : this.path && (this.over.beginPath(), this.outline(this.path).forEach(([e, t], n) => n ? this.over.lineTo(e, t) : this.over.moveTo(e, t)), this.over.closePath(), this.over.strokeStyle = c, this.over.lineWidth = 1.5, this.over.stroke(), this.over.globalAlpha = .1, this.over.fillStyle = c, this.over.fill(), this.over.globalAlpha = 1), this.share === 1 && this.annotate(s, c), this.marked >= 0 && this.marked < this.n && this.share === 1) {
 			let [e, t] = this.placeOf(this.marked);
-			this.over.beginPath(), this.over.arc(e, t, 9, 0, 2 * Math.PI), this.over.strokeStyle = i, this.over.lineWidth = 2, this.over.stroke();
+			this.over.beginPath(), this.over.arc(e, t, 9, 0, 2 * Math.PI), this.over.strokeStyle = s, this.over.lineWidth = 2, this.over.stroke();
 		}
 	}
 	annotate(e, t) {
 		let n = this.over;
 		n.strokeStyle = t, n.lineWidth = this.rings.length > 60 ? 1 : 2;
-		for (let e of this.rings.slice(0, Se)) {
+		for (let e of this.rings.slice(0, Ce)) {
 			let [t, r] = this.placeOf(e);
 			n.beginPath(), n.arc(t, r, this.rings.length > 60 ? 4.5 : 7, 0, 2 * Math.PI), n.stroke();
 		}
@@ -1521,7 +1540,7 @@ var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = .9, xe = 7, Se = 4
 		for (let e of [-2.6, 2.6]) n.moveTo(a, o), n.lineTo(a + 10 * Math.cos(s + e), o + 10 * Math.sin(s + e));
 		let c = 0;
 		for (let e of this.dragged()) {
-			if (c++ >= Ce) break;
+			if (c++ >= we) break;
 			let [t, s] = this.placeOf(e);
 			n.moveTo(t + a - r + 4, s + o - i), n.arc(t + a - r, s + o - i, 4, 0, 2 * Math.PI);
 		}
@@ -1546,7 +1565,7 @@ var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = .9, xe = 7, Se = 4
 			let t = [e.offsetX, e.offsetY], n = this.pointers.get(e.pointerId);
 			if (!n) return this.hover(t);
 			if (this.path) return this.path.push(t), this.draw();
-			if (this.tool === "walk" && this.pointers.size === 1) return Math.hypot(t[0] - n[0], t[1] - n[1]) < xe ? void 0 : (this.pointers.set(e.pointerId, t), this.onwalk(this.toMap(...t), !1));
+			if (this.tool === "walk" && this.pointers.size === 1) return Math.hypot(t[0] - n[0], t[1] - n[1]) < Se ? void 0 : (this.pointers.set(e.pointerId, t), this.onwalk(this.toMap(...t), !1));
 			if (this.pointers.size === 2) {
 				let r = [...this.pointers].find(([t]) => t !== e.pointerId)[1], i = (e) => Math.max(8, Math.hypot(e[0] - r[0], e[1] - r[1]));
 				this.zoom(i(t) / i(n), (t[0] + r[0]) / 2, (t[1] + r[1]) / 2);
@@ -1559,7 +1578,7 @@ var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = .9, xe = 7, Se = 4
 			if (this.path = null, t && this.tool === "drag") {
 				let [n, r] = [this.toMap(...t[0]), this.toMap(...t[t.length - 1])];
 				e.type === "pointerup" && t.length > 2 && this.ondrag([r[0] - n[0], r[1] - n[1]]);
-			} else t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), Te(e));
+			} else t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), Ee(e));
 			this.draw();
 		};
 		e.addEventListener("pointerup", t), e.addEventListener("pointercancel", t), e.addEventListener("dblclick", (e) => this.zoom(2, e.offsetX, e.offsetY)), e.addEventListener("wheel", (e) => {
@@ -1602,17 +1621,17 @@ var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = .9, xe = 7, Se = 4
 		else return;
 		e.preventDefault();
 	}
-}, Te = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", J = [
+}, Ee = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", J = [
 	"factor_out",
 	"bring_out",
 	"axis"
-], Ee = [
+], De = [
 	"same",
 	"different",
 	"label",
 	"pin",
 	"drop"
-], De = class {
+], Oe = class {
 	host;
 	editing = -1;
 	filled = "";
@@ -1810,7 +1829,7 @@ var ye = matchMedia("(prefers-reduced-motion: reduce)"), be = .9, xe = 7, Se = 4
 			type: "checkbox",
 			disabled: !(n.length > 0 && (!d || r.length > 0))
 		});
-		return e.kind === "label" && o.push(s, " in ", c), J.includes(e.kind) && o.push(l), Ee.includes(e.kind) && o.push(i("label", {}, f, ` rows of the selection (A ${u(n.length, "row")}${d ? `, B ${u(r.length, "row")}` : ""})`)), i("form", {
+		return e.kind === "label" && o.push(s, " in ", c), J.includes(e.kind) && o.push(l), De.includes(e.kind) && o.push(i("label", {}, f, ` rows of the selection (A ${u(n.length, "row")}${d ? `, B ${u(r.length, "row")}` : ""})`)), i("form", {
 			class: "tools wrap",
 			"aria-label": `Edit: ${e.words}`,
 			onsubmit: (i) => {
@@ -1844,7 +1863,7 @@ function X(e, t, n) {
 	});
 }
 // src/main.ts
-var Oe = .13, ke = .06, Ae = {
+var ke = .13, Z = .06, Ae = {
 	density: "Shade: how many rows are near",
 	uncertainty: "Shade: how uncertain the data are there",
 	reliability: "Shade: blue can be believed, orange cannot"
@@ -1869,10 +1888,10 @@ var Oe = .13, ke = .06, Ae = {
 	code = "python";
 	question = 0;
 	watching = !1;
-	telling = new De(this);
+	telling = new Oe(this);
 	leave = new AbortController();
 	constructor(e, t) {
-		this.root = e, this.source = t, this.scatter = new we(this.byId("stage")), this.answers = new K(this);
+		this.root = e, this.source = t, this.scatter = new Te(this.byId("stage")), this.answers = new G(this);
 	}
 	byId(e) {
 		return this.root.getElementById(e);
@@ -1978,11 +1997,11 @@ var Oe = .13, ke = .06, Ae = {
 		let e = this.byId("colour"), t = Number(e.value), n = this.state.rows;
 		if (e.value === "judge") return this.answers.judge();
 		this.column = e.value === "" ? null : this.state.columns[t], this.column && (this.values = await this.answers.values.of(`column?at=${t}`));
-		let r = I(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, { passing: o, hide: s } = this.answers.filters, c = n > 2e4 ? .75 : .92;
+		let r = ce(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, { passing: o, hide: s } = this.answers.filters, c = n > 2e4 ? .75 : .92;
 		for (let e = 0; e < n; e++) {
 			let t = o !== null && !o[e];
 			for (let n = 0; n < 3; n++) i[4 * e + n] = t ? A[n] : r[3 * e + n];
-			i[4 * e + 3] = t ? s ? 0 : 255 * ke : 255 * (!a || this.selected.has(e) ? c : this.other.has(e) ? .55 : Oe);
+			i[4 * e + 3] = t ? s ? 0 : 255 * Z : 255 * (!a || this.selected.has(e) ? c : this.other.has(e) ? .55 : ke);
 		}
 		this.scatter.colours(i), this.fillLegend();
 	}
@@ -1991,7 +2010,7 @@ var Oe = .13, ke = .06, Ae = {
 		if (!e) return o(this.byId("legend"), ...r);
 		let a = (e, t) => {
 			let n = i("span", { class: "dot" });
-			return n.style.background = B(e), i("span", { class: "swatch" }, n, t);
+			return n.style.background = z(e), i("span", { class: "swatch" }, n, t);
 		};
 		if (e.kind === "categories") return o(this.byId("legend"), ...(e.levels ?? []).slice(0, 24).map((e, t) => a(N(t), e)), ...r);
 		let s = e.period ? 0 : e.low ?? 0, l = e.period ?? e.high ?? 1;
@@ -2149,7 +2168,7 @@ var Oe = .13, ke = .06, Ae = {
 				rows: this.rows(this.selected),
 				others: t.length ? t : null
 			});
-			e === this.question && this.fillSelection(ce(this.state, n, t.length > 0));
+			e === this.question && this.fillSelection(le(this.state, n, t.length > 0));
 		});
 	}
 	async change() {
@@ -2157,7 +2176,7 @@ var Oe = .13, ke = .06, Ae = {
 			rows: this.rows(this.selected),
 			given: this.given
 		});
-		this.fillSelection(le(this.state, e));
+		this.fillSelection(ue(this.state, e));
 	}
 	async download(e, t) {
 		s(await this.source.postForBytes("export", {
@@ -2187,10 +2206,10 @@ var Oe = .13, ke = .06, Ae = {
 	}
 	fillLists() {
 		let e = this.state;
-		this.byId("title").textContent = e.title, this.byId("about").textContent = pe(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), o(this.byId("history"), ...ue(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), D(e, null, null, this.style));
+		this.byId("title").textContent = e.title, this.byId("about").textContent = me(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), o(this.byId("history"), ...de(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), D(e, null, null, this.style));
 	}
 	fillCode() {
-		o(this.byId("code"), ...fe(this.state, this.code, (e) => {
+		o(this.byId("code"), ...pe(this.state, this.code, (e) => {
 			this.code = e, this.fillCode();
 		}, (e) => void navigator.clipboard.writeText(e).then(() => this.say("Copied."))));
 	}
@@ -2198,7 +2217,7 @@ var Oe = .13, ke = .06, Ae = {
 		let { current: e } = this.state;
 		await this.tried(async () => {
 			let [t, n] = await Promise.all([e > 0 ? this.source.get(`measures?map=${e - 1}`) : Promise.resolve(null), this.source.get(`measures?map=${e}`)]);
-			o(this.byId("measures"), de(t, n));
+			o(this.byId("measures"), fe(t, n));
 		});
 	}
 	fillRefit(e) {
@@ -2251,7 +2270,7 @@ var Oe = .13, ke = .06, Ae = {
 			}
 		}
 	}
-}, Me = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00;--veil:#ffffffb8;--picked:#e3f0f8}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70;--veil:#1a1e25bd;--picked:#1d3442}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.stage[data-tool=drag] #stage-overlay{cursor:grab}.legend{color:var(--soft);flex-wrap:wrap;flex:none;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.swatch.layer{max-width:none;margin-left:auto}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}thead th:first-child{text-align:left}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak td,tr.weak th{color:var(--soft);font-style:italic}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements .stated,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}.axis{pointer-events:none;color:var(--ink);text-overflow:ellipsis;white-space:nowrap;background:var(--stage);border-radius:4px;max-width:60%;padding:0 4px;font-size:13px;font-weight:600;position:absolute;overflow:hidden}.axis.x{bottom:6px;right:10px}.axis.y{writing-mode:vertical-rl;max-width:none;max-height:60%;top:10px;left:8px;transform:rotate(180deg)}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}button.small{min-height:24px;padding:0 8px;font-size:12px}input[type=search]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;width:128px;min-height:30px;padding:3px 9px;font-size:13px}::placeholder{color:var(--soft);opacity:1}.toolbar .tools{flex-wrap:wrap}#find .note{white-space:nowrap;margin:0}.facet-box{border-top:1px solid var(--line)}.facet-box>summary{overflow-wrap:anywhere;padding:5px 0}.facet-box .chosen{float:right;color:var(--accent);padding-left:8px;font-size:12px;font-weight:600}.facets{padding-left:12px}.facet{padding:2px 0 10px}.histogram{cursor:ew-resize;touch-action:pan-y;border-bottom:1px solid var(--line);width:100%;height:46px;display:block}.sliders{height:22px;position:relative}.sliders input{pointer-events:none;appearance:none;background:0 0;width:calc(100% + 16px);height:22px;margin:0;position:absolute;inset:0 -8px}.sliders input::-webkit-slider-runnable-track{background:0 0;height:22px}.sliders input::-moz-range-track{background:0 0}.sliders input::-webkit-slider-thumb{appearance:none;pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:16px;height:16px;margin-top:3px}.sliders input::-moz-range-thumb{pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:10px;height:10px}.ends{color:var(--soft);font-variant-numeric:tabular-nums;justify-content:space-between;align-items:center;font-size:12px;display:flex}.levels{max-height:214px;margin:6px 0 0;padding:0;list-style:none;overflow:auto}.levels li{grid-template-columns:minmax(0,1fr) 84px 58px;align-items:center;gap:8px;min-height:24px;display:grid}.levels label{align-items:center;gap:6px;min-width:0;display:flex}.level{text-overflow:ellipsis;white-space:nowrap;overflow:hidden}.levels .empty .level,.levels .empty .counted{color:var(--soft)}.count-bar{background:linear-gradient(var(--accent), var(--accent)) left / var(--share,0%) 100% no-repeat, var(--line);border-radius:3px;height:6px}.counted{text-align:right;font-variant-numeric:tabular-nums;font-size:12px}.table,.walk{background:var(--card);border:1px solid var(--line);border-radius:8px;flex:none;min-width:0;margin-top:8px;padding:6px 10px}.walk .scrolled{max-height:150px}.table-scroll{border-top:1px solid var(--line);height:190px;position:relative;overflow:auto}.rows{border-collapse:separate;border-spacing:0;width:auto;min-width:100%}.rows thead th{background:var(--card);z-index:1;height:26px;padding:0;position:sticky;top:0}.rows td{text-overflow:ellipsis;white-space:nowrap;cursor:pointer;max-width:190px;height:26px;padding:0 8px;overflow:hidden}.rows .word{text-align:left}.rows .space td{border:none;height:auto;padding:0}.rows.nameless .name{display:none}.rows tr.picked td{background:var(--picked)}.rows tr.marked td,.rows tbody tr:hover td{background:color-mix(in srgb, var(--accent) 16%, var(--card))}.rows:focus-visible tr.at td{box-shadow:inset 0 2px var(--accent), inset 0 -2px var(--accent)}.rows:focus-visible{outline:none}.table-scroll:has(.rows:focus-visible){outline:2px solid var(--accent);outline-offset:1px}.sorter{text-overflow:ellipsis;white-space:nowrap;max-width:190px;min-height:26px;color:var(--soft);width:100%;text-align:inherit;background:0 0;border:none;padding:0 8px;font-size:12px;font-weight:600;overflow:hidden}.film{gap:4px;padding:4px 0 2px;display:flex;overflow-x:auto}.frame{background:0 0;border-color:#0000;flex:1 0 46px;min-width:0;max-width:92px;padding:2px}.frame canvas{width:100%;image-rendering:pixelated;border-radius:4px;display:block}.frame figcaption{text-align:center}.frame.guess{border:1px dashed var(--warn)}.frame.guess canvas{opacity:.6}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage:not([data-tool=move])[data-tool] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", Z = 12e4;
+}, Me = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00;--veil:#ffffffb8;--picked:#e3f0f8}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70;--veil:#1a1e25bd;--picked:#1d3442}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.stage[data-tool=drag] #stage-overlay{cursor:grab}.legend{color:var(--soft);flex-wrap:wrap;flex:none;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.swatch.layer{max-width:none;margin-left:auto}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}thead th:first-child{text-align:left}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak td,tr.weak th{color:var(--soft);font-style:italic}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements .stated,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}.axis{pointer-events:none;color:var(--ink);text-overflow:ellipsis;white-space:nowrap;background:var(--stage);border-radius:4px;max-width:60%;padding:0 4px;font-size:13px;font-weight:600;position:absolute;overflow:hidden}.axis.x{bottom:6px;right:10px}.axis.y{writing-mode:vertical-rl;max-width:none;max-height:60%;top:10px;left:8px;transform:rotate(180deg)}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}button.small{min-height:24px;padding:0 8px;font-size:12px}input[type=search]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;width:128px;min-height:30px;padding:3px 9px;font-size:13px}::placeholder{color:var(--soft);opacity:1}.toolbar .tools{flex-wrap:wrap}#find .note{white-space:nowrap;margin:0}.facet-box{border-top:1px solid var(--line)}.facet-box>summary{overflow-wrap:anywhere;padding:5px 0}.facet-box .chosen{float:right;color:var(--accent);padding-left:8px;font-size:12px;font-weight:600}.facets{padding-left:12px}.facet{padding:2px 0 10px}.histogram{cursor:ew-resize;touch-action:pan-y;border-bottom:1px solid var(--line);width:100%;height:46px;display:block}.sliders{height:22px;position:relative}.sliders input{pointer-events:none;appearance:none;background:0 0;width:calc(100% + 16px);height:22px;margin:0;position:absolute;inset:0 -8px}.sliders input::-webkit-slider-runnable-track{background:0 0;height:22px}.sliders input::-moz-range-track{background:0 0}.sliders input::-webkit-slider-thumb{appearance:none;pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:16px;height:16px;margin-top:3px}.sliders input::-moz-range-thumb{pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:10px;height:10px}.ends{color:var(--soft);font-variant-numeric:tabular-nums;justify-content:space-between;align-items:center;font-size:12px;display:flex}.levels{max-height:214px;margin:6px 0 0;padding:0;list-style:none;overflow:auto}.levels li{grid-template-columns:minmax(0,1fr) 84px 58px;align-items:center;gap:8px;min-height:24px;display:grid}.levels label{align-items:center;gap:6px;min-width:0;display:flex}.level{text-overflow:ellipsis;white-space:nowrap;overflow:hidden}.levels .empty .level,.levels .empty .counted{color:var(--soft)}.count-bar{background:linear-gradient(var(--accent), var(--accent)) left / var(--share,0%) 100% no-repeat, var(--line);border-radius:3px;height:6px}.counted{text-align:right;font-variant-numeric:tabular-nums;font-size:12px}.table,.walk{background:var(--card);border:1px solid var(--line);border-radius:8px;flex:none;min-width:0;margin-top:8px;padding:6px 10px}.walk .scrolled{max-height:150px}.table-scroll{border-top:1px solid var(--line);height:190px;position:relative;overflow:auto}.rows{border-collapse:separate;border-spacing:0;width:auto;min-width:100%}.rows thead th{background:var(--card);z-index:1;height:26px;padding:0;position:sticky;top:0}.rows td{text-overflow:ellipsis;white-space:nowrap;cursor:pointer;max-width:190px;height:26px;padding:0 8px;overflow:hidden}.rows .word{text-align:left}.rows .space td{border:none;height:auto;padding:0}.rows.nameless .name{display:none}.rows tr.picked td{background:var(--picked)}.rows tr.marked td,.rows tbody tr:hover td{background:color-mix(in srgb, var(--accent) 16%, var(--card))}.rows:focus-visible tr.at td{box-shadow:inset 0 2px var(--accent), inset 0 -2px var(--accent)}.rows:focus-visible{outline:none}.table-scroll:has(.rows:focus-visible){outline:2px solid var(--accent);outline-offset:1px}.sorter{text-overflow:ellipsis;white-space:nowrap;max-width:190px;min-height:26px;color:var(--soft);width:100%;text-align:inherit;background:0 0;border:none;padding:0 8px;font-size:12px;font-weight:600;overflow:hidden}.film{gap:4px;padding:4px 0 2px;display:flex;overflow-x:auto}.frame{background:0 0;border-color:#0000;flex:1 0 46px;min-width:0;max-width:92px;padding:2px}.frame canvas{width:100%;image-rendering:pixelated;border-radius:4px;display:block}.frame figcaption{text-align:center}.frame.guess{border:1px dashed var(--warn)}.frame.guess canvas{opacity:.6}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage:not([data-tool=move])[data-tool] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", Ne = 12e4;
 function Q(t) {
 	let n = /* @__PURE__ */ new Map(), r = Array.from(crypto.getRandomValues(/* @__PURE__ */ new Uint32Array(2)), (e) => e.toString(36)).join("-"), i = 0, a = (e, t) => {
 		let r = e.id === void 0 ? void 0 : n.get(e.id), i = t?.[0];
@@ -2268,7 +2287,7 @@ function Q(t) {
 			return new Promise((r, i) => {
 				let l = setTimeout(() => {
 					n.delete(c), i(new e("The kernel does not answer. It is busy, or was restarted: then run the cell again."));
-				}, Z);
+				}, Ne);
 				n.set(c, (e) => {
 					clearTimeout(l), n.delete(c), r(e);
 				}), t.send({
@@ -2291,7 +2310,7 @@ function $(e) {
 	let t = e?.rows;
 	return t ? Array.from({ length: t.byteLength / 4 }, (e, n) => t.getInt32(4 * n, !0)) : [];
 }
-function Ne({ model: e, el: n }) {
+function Pe({ model: e, el: n }) {
 	let r = document.createElement("div"), i = r.attachShadow({ mode: "open" }), a = new CSSStyleSheet(), o = Q(e);
 	a.replaceSync(Me), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"redo\" aria-keyshortcuts=\"Control+Y\">Redo</button>\n<button type=\"button\" id=\"save\">Save</button>\n<button type=\"button\" id=\"keep\" title=\"One HTML file of this view, which works offline\">Export</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\" class=\"tools\"></span>\n<div class=\"tools\">\n<div class=\"tools\" id=\"find\" role=\"search\"></div>\n<button type=\"button\" id=\"table-open\" aria-expanded=\"false\" aria-controls=\"table\">Table</button>\n</div>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, turn it in three dimensions or walk with the tool Walk, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n<div id=\"walk\" class=\"walk\" hidden></div>\n<div id=\"table\" class=\"table\" hidden></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"filters-title\">\n<h2 id=\"filters-title\">Filter</h2>\n<div id=\"filters\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
 	let s = document.body.dataset.jpThemeLight;
@@ -2311,5 +2330,5 @@ function Ne({ model: e, el: n }) {
 		e.off("change:selection", l), c.end(), o.end();
 	};
 }
-var Pe = { render: Ne };
-export { Pe as default, Q as kernel };
+var Fe = { render: Pe };
+export { Fe as default, Q as kernel };
