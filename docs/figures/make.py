@@ -14,6 +14,7 @@ import cells
 import clusters
 import digits
 import explorer
+import explorer_asking
 import explorer_notebook
 import informed
 import lecture
@@ -39,6 +40,7 @@ PAGES = (
     wrapping,
     screenshot,
     explorer,
+    explorer_asking,
     explorer_notebook,
     spectral,
     mixtures,

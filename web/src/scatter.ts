@@ -34,6 +34,7 @@ export class Scatter {
   private path: Place[] | null = null;
   private share = 1;
   private waiting = false;
+  private stale = true; // the points must be drawn again, not only what is over them
   private moved = false;
   private cells: { index: Int32Array; start: Int32Array; side: number; left: number; bottom: number; w: number; h: number } | null = null;
   private pointers = new Map<number, Place>();
@@ -93,8 +94,8 @@ export class Scatter {
     this.draw();
   }
 
-  ring(rows: number[]): void { this.rings = rows; this.draw(); }
-  follow(trail: Place[], stops: Place[]): void { this.trail = trail; this.stops = stops; this.draw(); }
+  ring(rows: number[]): void { this.rings = rows; this.draw(false); }
+  follow(trail: Place[], stops: Place[]): void { this.trail = trail; this.stops = stops; this.draw(false); }
   near(place: Place): number { return this.pick(...this.toPage(...place)); }
 
   // Moves the map so that a row is well inside of the stage.
@@ -208,7 +209,7 @@ export class Scatter {
     return found;
   }
 
-  mark(row: number): void { this.marked = row; this.draw(); }
+  mark(row: number): void { this.marked = row; this.draw(false); }
 
   private index(): NonNullable<Scatter["cells"]> {
     const [left, right, bottom, top] = this.extent(0), side = Math.max(1, Math.min(1024, Math.ceil(Math.sqrt(this.n / 2))));
@@ -239,7 +240,9 @@ export class Scatter {
     this.draw();
   }
 
-  private draw(): void {
+  // Draws in the next frame; without `points` only what is over them, which a million points would make slow.
+  private draw(points = true): void {
+    this.stale ||= points;
     if (this.waiting) return;
     this.waiting = true;
     requestAnimationFrame(() => { this.waiting = false; this.paint(); });
@@ -247,16 +250,17 @@ export class Scatter {
 
   private paint(): void {
     const { width, height } = this.view, ratio = this.under.canvas.width / width;
-    for (const context of [this.under, this.over]) {
+    for (const context of this.stale ? [this.under, this.over] : [this.over]) {
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
       context.clearRect(0, 0, width, height);
     }
-    if (this.layer) {
+    if (this.layer && this.stale) {
       const [left, right, bottom, top] = this.layer.extent, [x, y] = this.toPage(left, top);
       this.under.imageSmoothingQuality = "high";
       this.under.drawImage(this.layer.image, x, y, this.view.s * (right - left), this.view.s * (top - bottom));
     }
-    if (this.n) this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))));
+    if (this.n && this.stale) this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))));
+    this.stale = false;
     const style = getComputedStyle(this.stage), ink = style.getPropertyValue("--ink"), accent = style.getPropertyValue("--accent");
     if (this.path && this.tool === "drag") this.paintDragged(this.path, accent);
     else if (this.path) {
@@ -329,7 +333,7 @@ export class Scatter {
     canvas.addEventListener("pointermove", (event) => {
       const here: Place = [event.offsetX, event.offsetY], before = this.pointers.get(event.pointerId);
       if (!before) return this.hover(here);
-      if (this.path) { this.path.push(here); return this.draw(); }
+      if (this.path) { this.path.push(here); return this.draw(false); }
       if (this.tool === "walk" && this.pointers.size === 1) {
         if (Math.hypot(here[0] - before[0], here[1] - before[1]) < STEP) return;
         this.pointers.set(event.pointerId, here);
