@@ -1,4 +1,4 @@
-"""Asking in the explorer: filters, search, table and a walk over wines; faces of a turntable as a film strip."""
+"""Asking in the explorer: filters, search, table and rows of wines; a walk over a turntable as a film strip."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import two_ways
-from explorer import PAGE, choose, hover, take
+from explorer import PAGE, Page, choose, find_chromium, hover, take
 from sklearn.datasets import load_wine
 
 import sidelight
-from chromium import Page, find_chromium  # explorer.py has made it importable
 
 ASK = f"{PAGE}.answers"
 
