@@ -29,9 +29,10 @@ myst_enable_extensions = ["colon_fence", "deflist", "smartquotes"]
 myst_heading_anchors = 3
 
 sphinx_gallery_conf = {
-    "examples_dirs": "../examples/gallery",
-    "gallery_dirs": "gallery",  # written by the build
+    "examples_dirs": ["../examples/tutorials", "../examples/gallery"],
+    "gallery_dirs": ["tutorials", "gallery"],  # written by the build
     "filename_pattern": r"plot_.*\.py$",
+    "within_subsection_order": "FileNameSortKey",
     "subsection_order": [
         f"../examples/gallery/{part}" for part in ("informed", "two_way", "tables", "families", "change")
     ],
@@ -54,7 +55,8 @@ numpydoc_class_members_toctree = False
 
 html_theme = "furo"
 html_title = "Sidelight"
-html_static_path: list[str] = []
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_show_sphinx = False
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0072B2", "color-brand-content": "#0072B2"},

@@ -32,7 +32,7 @@ EXTRAS = {"anndata": "anndata", "distributed": "dask", "explorer": "uvicorn", "g
 FRONT = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "llms.txt")
 PAGES = sorted(
     [
-        *(path for path in DOCS.rglob("*.md") if not {"_build", "gallery"} & set(path.parts)),
+        *(path for path in DOCS.rglob("*.md") if not {"_build", "gallery", "tutorials"} & set(path.parts)),
         *(ROOT / name for name in FRONT),
     ]
 )
@@ -212,6 +212,7 @@ def test_readme_snippet_runs_and_goes_both_ways():
 
 RUN = (
     "index",
+    "how_to",
     "evaluation",
     "explain",
     "explorer",
@@ -237,7 +238,7 @@ RUN = (
 )
 
 
-TAKE_SECONDS = {"missing_values", "anndata", "explain", "explorer"}
+TAKE_SECONDS = {"how_to", "missing_values", "anndata", "explain", "explorer"}
 
 
 @pytest.mark.usefixtures("one_turntable")

@@ -17,6 +17,7 @@ import explorer
 import explorer_asking
 import explorer_notebook
 import informed
+import landing
 import lecture
 import many
 import mixtures
@@ -32,6 +33,7 @@ import wrapping
 from canvas import write
 
 PAGES = (
+    landing,
     two_ways,
     informed,
     sheets,

@@ -333,20 +333,22 @@ def unlike_curves(n=60):
     return X, np.repeat([0, 1], n), np.tile(t, 2)
 
 
-def test_hints_align_groups_that_do_not_look_alike():
+@pytest.mark.parametrize("solver", ["annealed", "multilevel"])
+def test_hints_align_groups_that_do_not_look_alike(solver):
     X, groups, t = unlike_curves()
     hints = [[0, 60], [30, 90], [59, 119]]
-    hinted = KernelInformationEmbedding().fit(X, given=groups, same=hints)
+    hinted = KernelInformationEmbedding(solver=solver).fit(X, given=groups, same=hints)
     assert recovery(hinted.embedding_, t, groups=groups) > 0.98
-    wrapped = KernelInformationEmbedding().fit(X, given=groups, same=Pairs(hints, 120))
+    wrapped = KernelInformationEmbedding(solver=solver).fit(X, given=groups, same=Pairs(hints, 120))
     np.testing.assert_array_equal(wrapped.embedding_, hinted.embedding_)
 
 
-def test_hints_align_distances_too():
+@pytest.mark.parametrize("solver", ["annealed", "multilevel"])
+def test_hints_align_distances_too(solver):
     X, groups, t = unlike_curves()
     D = np.linalg.norm(X[:, None] - X[None], axis=2)
     hints = [[0, 60], [30, 90], [59, 119]]
-    model = KernelInformationEmbedding(metric="precomputed").fit(D, given=groups, same=hints)
+    model = KernelInformationEmbedding(metric="precomputed", solver=solver).fit(D, given=groups, same=hints)
     assert recovery(model.embedding_, t, groups=groups) > 0.95
 
 

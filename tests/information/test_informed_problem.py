@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sidelight.information import _problem
 from sidelight.information._problem import informed_problem, mixed_factors, with_refined_effect
 from sidelight.information._settings import GivenSettings, KernelSettings
 from sidelight.kernels.given_kernels import given_kernel
@@ -69,11 +70,18 @@ def test_by_levels_there_are_factors_and_short_lists_and_no_kernel_of_pairs():
     G = given_kernel(known.features).to_dense()
     np.testing.assert_allclose(found.factors @ found.factors.T, G, atol=1e-6)
     assert found.terms == []
-    assert found.kernel.graph is None
     assert found.kernel.matrix.nnz < problem(1.0)[1].kernel.matrix.nnz
     again = with_refined_effect(found, found.refinement, np.random.default_rng(0).normal(size=(40, 2)))
     assert again.points.shape == found.points.shape
     assert again.factors is found.factors
+
+
+def test_by_levels_neighbours_are_found_along_the_graph_unless_rows_are_many_or_compared(monkeypatch):
+    assert problem(1.0, solver="multilevel")[1].kernel.graph is not None
+    assert problem(1.0, solver="multilevel", n_groups=3)[1].kernel.graph is None
+    monkeypatch.setattr(_problem, "_WALKED", 39)
+    assert problem(1.0, solver="multilevel")[1].kernel.graph is None
+    assert problem(1.0)[1].kernel.graph is not None
 
 
 def test_by_levels_numbers_have_a_kernel_of_few_factors_and_no_weight_has_none():

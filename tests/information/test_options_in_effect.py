@@ -27,7 +27,6 @@ def rows(n=90, d=5):
 @pytest.fixture
 def levels_beyond_60_rows(monkeypatch):
     monkeypatch.setattr(_solver_choice, "ANNEALED_ROWS", 60)
-    monkeypatch.setattr(_solver_choice, "INFORMED_ROWS", 60)
 
 
 # The profile of the data kernel

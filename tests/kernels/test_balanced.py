@@ -173,11 +173,13 @@ def test_short_lists_hold_twice_the_perplexity_and_the_same_share_of_each_stratu
     rng = np.random.default_rng(0)
     codes = np.arange(240) % 3
     X = rng.normal(size=(240, 3)) + 5.0 * np.eye(3)[codes]
-    kernel = balanced_kernel(X, codes, 12.0, 15, short=True)
-    assert kernel.graph is None
-    assert kernel.lists.shape == (240, 24)
-    shares = np.stack([np.asarray(kernel.matrix[:, codes == s].sum(axis=1)).ravel() for s in range(3)], axis=1)
-    np.testing.assert_allclose(shares.mean(axis=0), 1 / 3, atol=1e-9)
+    straight, along = (balanced_kernel(X, codes, 12.0, links, short=True) for links in (None, 15))
+    assert straight.graph is None
+    assert along.graph is not None
+    for kernel in (straight, along):
+        assert kernel.lists.shape == (240, 24)
+        shares = np.stack([np.asarray(kernel.matrix[:, codes == s].sum(axis=1)).ravel() for s in range(3)], axis=1)
+        np.testing.assert_allclose(shares.mean(axis=0), 1 / 3, atol=1e-9)
 
 
 def test_of_many_strata_each_row_of_a_short_kernel_looks_in_twelve():

@@ -52,10 +52,9 @@ def posed_problem(
 ) -> Posed:
     """Pose the problem of some rows for the solver that their number suggests, or for the multilevel one after all.
 
-    Where rows of the groups of ``given`` have counterparts in each other, kinds of rows are what is left to be seen.
-    The multilevel solver, whose Student kernel draws them as compact islands, is then used from ``COMPARED_ROWS`` rows
-    on for maps to look at (decision 0026), unless the data have no more dimensions than the map. With numbers in
-    ``given`` it is not: its kernel of these is coarser.
+    Where rows have counterparts under other values of ``given``, kinds of rows are what is left to be seen. The
+    multilevel solver, whose Student kernel draws them as compact islands, is then used from ``COMPARED_ROWS`` rows on
+    for maps to look at (decision 0026), unless the data have no more dimensions than the map.
     """
     q = latent[1]
 
@@ -78,4 +77,4 @@ def _islands(problem: Problem, training: TrainingRows, kernel: KernelSettings, r
     """Whether few rows may be for the multilevel solver, too: if their dimension exceeds that of the map."""
     if kernel.multilevel or not request.is_open or q > _LOOKED_AT or problem.representation is None:
         return False
-    return training.given is not None and training.given.categorical and len(training.fitted) >= COMPARED_ROWS
+    return len(training.fitted) >= COMPARED_ROWS

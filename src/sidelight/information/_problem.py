@@ -68,6 +68,7 @@ Widths = list[float | None] | None
 """Bandwidths of the columns of ``given``: 0 for the delta kernel, None for another kernel matrix."""
 _FACTORS = 12  # of the kernel of categories, multilevel; Yale B: 38 people in 12 parts leak as little as in 38
 _NUMBER_FACTORS = 16  # of a kernel of numbers, which is widened until so many are enough; 64 leak no less
+_WALKED = 20_000  # rows up to which a multilevel fit with ``given`` takes distances along the graph
 _ROUNDING = 1e-20  # share of the power of the data below which a residual of means is rounding
 _REGRESSION = 1e-6  # and one of a regression its bias: measured on functions of one and two numbers, at most 5e-7
 
@@ -302,8 +303,10 @@ def _balanced(
         rest = with_hints(rows, others, side.strata, side.hints, precomputed=precomputed, n_jobs=n_jobs)
     represented = None if there is None else there.of_strata(side.strata)
     effect_left = None if there is None else there.left_between_strata(side.strata)
+    straight = settings.multilevel and (there is not None or len(points) > _WALKED)
+    n_neighbors = None if straight else settings.n_neighbors
     kernel = balanced_kernel(
-        rest, side.strata, perplexity, settings.n_neighbors, precomputed=precomputed, confounded=confounded,
+        rest, side.strata, perplexity, n_neighbors, precomputed=precomputed, confounded=confounded,
         represented=represented, effect_left=effect_left, short=settings.multilevel, variance=side.variance,
         n_jobs=n_jobs,
     )  # fmt: skip

@@ -38,17 +38,15 @@ _OLD_NAMES = {
 }  # their first names, in scripts and model files
 ANNEALED_ROWS = 2000
 """Up to so many rows the information itself is maximised, all rows at once."""
-INFORMED_ROWS = 5000
-"""The same with ``given``: the multilevel bound has a coarser kernel of ``given``, and costs more with it."""
 COMPARED_ROWS = 500
-"""The same where ``given`` are categories whose rows have counterparts in each other (``_posed``)."""
+"""The same where rows have counterparts under other values of ``given`` (``_posed``)."""
 _SPARE = 0.75  # by how much the data's dimension may exceed that of the map and a Gaussian latent kernel still be used
 _PROBED = 2000  # rows that the dimension is estimated from
 
 
 @dataclass(frozen=True)
 class SolverRequest:
-    """The parameters that decide on the solver; ``given`` and ``same``: whether these were passed to ``fit``."""
+    """The parameters that decide on the solver; ``given``: whether it was passed to ``fit``."""
 
     owner: str
     solver: str
@@ -58,7 +56,6 @@ class SolverRequest:
     conditioning: str | Conditioning
     annealing: AnnealingSettings
     given: bool
-    same: bool
 
     def against_multilevel(self) -> NamedValues:
         """Parameters, by name, whose values the multilevel solver does not support."""
@@ -70,7 +67,6 @@ class SolverRequest:
             "latent_kernel": (self.latent_kernel in ("auto", *BOUND_PROFILES), self.latent_kernel),
             method: (not self.given or options.method in ("auto", "balanced"), options.method),
             "conditioning.weight": (not self.given or options.weight <= 1, options.weight),
-            "same": (not self.same, "pairs"),
         }
         return {name: value for name, (suits, value) in fine.items() if not suits}
 
@@ -108,10 +104,9 @@ def choose_solver(request: SolverRequest, n: int) -> tuple[str, str]:
         name, seen = next(iter(refused.items()))
         rule, remedy = "has no place in a multilevel fit", "Use solver='annealed', or leave it as it is by default"
         raise ValueError(error_message(request.owner, name, seen, rule, remedy))
-    few = n <= (INFORMED_ROWS if request.given else ANNEALED_ROWS)
     solver = request.solver
     if solver == "auto":
-        solver = "annealed" if against or few else "multilevel"
+        solver = "annealed" if against or n <= ANNEALED_ROWS else "multilevel"
     kernel = "student" if solver == "multilevel" else "gaussian"
     return solver, kernel if request.latent_kernel == "auto" else request.latent_kernel
 

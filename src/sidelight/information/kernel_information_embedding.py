@@ -300,7 +300,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         checked = self._projected_rows(self._training_rows(X, trajectory), given, same)
         X, n = checked.X, len(checked.X)
         warn_of_old_name(type(self).__name__, self.solver)
-        request = self._solver_request(given is not None, same is not None)
+        request = self._solver_request(given is not None)
         solver, latent_kernel = choose_solver(request, n)
         if solver == "multilevel":
             warn_without_annealing(request)
@@ -359,7 +359,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
 
     def estimate_cost(self, n: int, d: int, *, given: bool = False) -> Cost:
         """Estimate memory and time of a fit of n rows and d columns (entries in a row of sparse distances)."""
-        solver, kernel = choose_solver(self._solver_request(given, False), n)
+        solver, kernel = choose_solver(self._solver_request(given), n)
         if solver == "multilevel":
             cost = multilevel_cost(n, d, self.perplexity, kernel, self.n_components)
             return self._with_filling(Cost(2 * cost.bytes, 5 * cost.seconds) if given else cost, n, d)
@@ -381,10 +381,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     def _latent_settings(self, kernel: str) -> LatentSettings:
         return LatentSettings(self.n_components, kernel, self.penalty, self.init, self.random_state)
 
-    def _solver_request(self, given: bool, same: bool) -> SolverRequest:
+    def _solver_request(self, given: bool) -> SolverRequest:
         return SolverRequest(
             type(self).__name__, current_name(self.solver), self.bandwidth, self.penalty, self.latent_kernel,
-            self.conditioning, self._annealing(), given, same,
+            self.conditioning, self._annealing(), given,
         )  # fmt: skip
 
     def _kernel_settings(self, solver: str) -> KernelSettings:

@@ -19,10 +19,10 @@ counterparts has its neighbours in its own stratum, and a type that is rarer in 
 Only the order of the rows *within* a stratum matters, so distances need not be comparable between strata.
 Cost: the neighbours (``neighbours.strata``), O(n k log k) for paths along the graph; memory O(n (3 perplexity + 6 S)).
 
-``short`` neighbour lists (the multilevel solver) are for many rows: Euclidean instead of along the graph, twice the
-perplexity instead of three times, at least 3 rows of a stratum. Each row searches at most 12 of the strata, in turns,
-so that on average it has the same share of neighbours in each. (With confounding it searches all, as only some hold its
-counterparts.) Time and memory then do not grow with the number of strata.
+``short`` neighbour lists (the multilevel solver) are for many rows: twice the perplexity instead of three times, at
+least 3 rows of a stratum. Each row searches at most 12 of the strata, in turns, so that on average it has the same
+share of neighbours in each. (With confounding it searches all, as only some hold its counterparts.) Time and memory
+then do not grow with the number of strata.
 """
 
 from __future__ import annotations
@@ -100,12 +100,11 @@ def balanced_kernel(
         Sparse, with its neighbour lists and graph.
     """
     visits = None if confounded or represented is not None or not short else _VISITS
-    n_neighbors = None if short else n_neighbors
     n, share = len(points), np.bincount(codes) / len(codes)
     p = np.maximum(1.5 if short else 2.0, perplexity * share)
     k = np.rint(2 * p).astype(int) if short else np.rint(3 * p).astype(int) + 1
     edges = np.maximum(2, np.ceil((n_neighbors or 0) * share)).astype(int)
-    lengths = k if short else np.maximum(k, edges)
+    lengths = np.maximum(k, edges) if n_neighbors is not None else k
     strata = nearest_in_strata(points, codes, lengths, precomputed=precomputed, visits=visits, n_jobs=n_jobs)
     close = np.ones((n, len(share))) if represented is None else represented
     if confounded and represented is None:
