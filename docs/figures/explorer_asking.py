@@ -18,13 +18,13 @@ ASK = f"{PAGE}.answers"
 
 
 def wines() -> tuple[object, object, dict[str, object]]:
-    """178 wines of three growers, standardised columns in the units of the data."""
+    """178 wines of three kinds; the model sees standardised columns."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     data = load_wine(as_frame=True)
     model = make_pipeline(StandardScaler(), sidelight.KernelInformationEmbedding(random_state=0)).fit(data.data)
-    return model, data.data, {"grower": np.array(["Barolo", "Grignolino", "Barbera"])[data.target]}
+    return model, data.data, {"kind": np.array(["Barolo", "Grignolino", "Barbera"])[data.target]}
 
 
 def walk(page: Page, corners: list[tuple[float, float]]) -> None:
