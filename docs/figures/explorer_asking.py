@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import two_ways
+from canvas import FOLDER
 from explorer import PAGE, Page, choose, find_chromium, hover, take
+from PIL import Image
 from sklearn.datasets import load_wine
 
 import sidelight
@@ -43,6 +45,14 @@ def ready(page: Page, address: str) -> None:
     page.wait_until("document.documentElement?.dataset.ready === 'yes'", 120)
 
 
+def slim(name: str, width: int | None = None) -> None:
+    """Cut a picture to its left part, and to 256 colours: an octree keeps the colours of few pixels."""
+    path = FOLDER / f"{name}.png"
+    image = Image.open(path).convert("RGB")
+    cut = image.crop((0, 0, width or image.width, image.height))
+    cut.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
 @functools.cache  # two pictures of one run
 def explorer_asking() -> None:
     if find_chromium() is None:
@@ -64,6 +74,7 @@ def explorer_asking() -> None:
             hover(page, 140)
             page.evaluate("scrollTo(0, 0)")
             take(page, folder, "explorer_filters")
+            slim("explorer_filters")
         data, model = two_ways.turntable()
         known = {name: data.factors[name] for name in ("object", "angle")}
         options = {"columns": known, "image_shape": data.image_shape, "periods": {"angle": 360.0}}
@@ -79,6 +90,7 @@ def explorer_asking() -> None:
             width, height = page.evaluate(f"[{PAGE}.scatter.view.width, {PAGE}.scatter.view.height]")
             walk(page, [(x / width, y / height) for x, y in places])
             take(page, folder, "explorer_walk")
+            slim("explorer_walk", 836)
 
 
 FIGURES = {"explorer_filters": explorer_asking, "explorer_walk": explorer_asking}
