@@ -10,7 +10,7 @@ export interface Painter {
   places(from: Float32Array, to: Float32Array): void;
   colours(rgba: Uint8Array): void;
   draw(how: Drawing | null): void; // null: as they come, all of one size
-  paint(view: View, share: number, size: number): void;
+  paint(view: View, share: number, size: number, every: number): void; // of all points, every so many-th
 }
 
 const VERTEX = `
@@ -59,14 +59,22 @@ function webgl(canvas: HTMLCanvasElement): Painter | null {
   gl.vertexAttrib1f(nearAt, 0.5); // of maps of two dimensions
   const uniform = (name: string) => gl.getUniformLocation(program, name);
   const [offset, scale, share_, size_] = ["u_offset", "u_scale", "u_share", "u_size"].map(uniform);
-  let n = 0, drawn: Uint32Array | null = null;
+  let n = 0, drawn: Uint32Array | null = null, step = 1;
+  const pointers = new Map<string, (every: number) => void>();
   const indices = gl.createBuffer(), ordered = gl.getExtension("OES_element_index_uint") !== null;
+  // No second copy: the same buffers are read in larger strides.
+  const stride = (every: number): void => {
+    if (every !== step) for (const set of pointers.values()) set(every);
+    step = every;
+  };
   const put = (buffer: WebGLBuffer | null, name: string, data: BufferSource, parts: number, kind: number, scaled: boolean) => {
     const at = gl.getAttribLocation(program, name);
+    stride(1);
     gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
     gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
     gl.enableVertexAttribArray(at);
     gl.vertexAttribPointer(at, parts, kind, scaled, 0, 0);
+    pointers.set(name, (every) => { gl.bindBuffer(gl.ARRAY_BUFFER, buffer); gl.vertexAttribPointer(at, parts, kind, scaled, every === 1 ? 0 : every * parts * (kind === gl.FLOAT ? 4 : 1), 0); });
   };
   return {
     kind: "webgl",
@@ -84,8 +92,9 @@ function webgl(canvas: HTMLCanvasElement): Painter | null {
       gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, indices);
       gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, drawn as BufferSource, gl.DYNAMIC_DRAW);
     },
-    paint(view, share, size) {
+    paint(view, share, size, every) {
       const ratio = canvas.width / view.width;
+      stride(drawn ? 1 : every);
       gl.viewport(0, 0, canvas.width, canvas.height);
       gl.clearColor(0, 0, 0, 0);
       gl.clear(gl.COLOR_BUFFER_BIT);
@@ -94,7 +103,7 @@ function webgl(canvas: HTMLCanvasElement): Painter | null {
       gl.uniform1f(share_, share);
       gl.uniform1f(size_, Math.max(1, size * ratio));
       if (drawn) gl.drawElements(gl.POINTS, drawn.length, gl.UNSIGNED_INT, 0);
-      else gl.drawArrays(gl.POINTS, 0, n);
+      else gl.drawArrays(gl.POINTS, 0, Math.floor((n - 1) / every) + 1);
     },
   };
 }
@@ -108,10 +117,10 @@ function plain(canvas: HTMLCanvasElement): Painter {
     places(a, b) { from = new Float32Array(a); to = new Float32Array(b); },
     colours(rgba) { colour = new Uint8Array(rgba); },
     draw(how) { drawn = how; },
-    paint(view, share, size) {
+    paint(view, share, size, every) {
       const { width, height } = canvas, ratio = width / view.width;
       const image = new ImageData(width, height), data = image.data;
-      for (let k = 0; k < to.length / 2; k++) {
+      for (let k = 0; k < to.length / 2; k += every) {
         const i = drawn ? drawn.order[k] : k, near = drawn ? drawn.near[i] : 0.5;
         const r = Math.max(0.5, (size * ratio * (0.6 + 0.8 * near)) / 2), reach = Math.ceil(r);
         if (!colour[4 * i + 3]) continue;

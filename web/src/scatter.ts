@@ -8,6 +8,7 @@ export type Mode = "replace" | "add" | "remove";
 type Place = [number, number];
 
 const CALM = matchMedia("(prefers-reduced-motion: reduce)");
+const MANY = 50_000; // points of which fewer may be drawn while the map is moved
 const SECONDS = 0.9; // of a transition
 const STEP = 7; // pixels between the places of a walk
 const RINGS = 400; // matches of a search that are ringed
@@ -36,6 +37,9 @@ export class Scatter {
   private waiting = false;
   private stale = true; // the points must be drawn again, not only what is over them
   private moved = false;
+  private every = 1; // while the map is moved, every so many-th point is drawn
+  private painted = 0; // when the last frame of a move was drawn; 0: at rest
+  private rest = 0;
   private cells: { index: Int32Array; start: Int32Array; side: number; left: number; bottom: number; w: number; h: number } | null = null;
   private pointers = new Map<number, Place>();
   private rings: number[] = [];
@@ -62,6 +66,8 @@ export class Scatter {
     this.points = points;
     this.n = points.length / 2;
     this.painter.places(from, points);
+    this.every = Math.max(1, Math.min(16, 2 ** Math.ceil(Math.log2(this.n / MANY)))); // the first look comes soon, the rest after it
+    this.hurry();
     this.painter.draw(drawing);
     this.cells = null;
     const before = { ...this.view };
@@ -104,7 +110,7 @@ export class Scatter {
     if (x < 0.08 * width || y < 0.08 * height || x > 0.92 * width || y > 0.92 * height) this.pan(width / 2 - x, height / 2 - y);
   }
 
-  colours(rgba: Uint8Array): void { this.painter.colours(rgba); this.draw(); }
+  colours(rgba: Uint8Array): void { this.painter.colours(rgba); this.hurry(); this.draw(); }
 
   // A grid in one colour, the fuller the larger the value; with weights, from `other` to `colour`, as full as the weight.
   setLayer(layer: Layer | null, colour: string, other = colour): void {
@@ -168,12 +174,13 @@ export class Scatter {
 
   zoom(factor: number, x = this.view.width / 2, y = this.view.height / 2): void {
     const view = this.view;
+    this.hurry();
     view.ox = x + (view.ox - x) * factor; view.oy = y + (view.oy - y) * factor; view.s *= factor;
     this.moved = true;
     this.draw();
   }
 
-  pan(dx: number, dy: number): void { this.view.ox += dx; this.view.oy += dy; this.moved = true; this.draw(); }
+  pan(dx: number, dy: number): void { this.hurry(); this.view.ox += dx; this.view.oy += dy; this.moved = true; this.draw(); }
 
   // The nearest row within `reach` pixels; -1 without one.
   pick(x: number, y: number, reach = 16): number {
@@ -230,13 +237,15 @@ export class Scatter {
     const box = this.stage.getBoundingClientRect(), ratio = Math.min(2, devicePixelRatio || 1);
     if (!box.width || !box.height) return;
     for (const canvas of this.stage.querySelectorAll("canvas")) {
-      canvas.width = Math.round(box.width * ratio);
-      canvas.height = Math.round(box.height * ratio);
+      const [w, h] = [Math.round(box.width * ratio), Math.round(box.height * ratio)];
+      if (canvas.width !== w) canvas.width = w; // setting it clears the canvas, and waits for what is being drawn
+      if (canvas.height !== h) canvas.height = h;
     }
     const [dx, dy] = [(box.width - this.view.width) / 2, (box.height - this.view.height) / 2];
     this.view.width = box.width; this.view.height = box.height;
     if (this.n && !this.moved) this.all();
     else { this.view.ox += dx; this.view.oy += dy; }
+    this.hurry();
     this.draw();
   }
 
@@ -248,7 +257,25 @@ export class Scatter {
     requestAnimationFrame(() => { this.waiting = false; this.paint(); });
   }
 
+  // A move of the map: a machine that is slow draws fewer points until the map rests, and then all.
+  private hurry(): void {
+    if (this.n < MANY) return;
+    clearTimeout(this.rest);
+    this.painted ||= performance.now();
+    this.rest = setTimeout(() => {
+      if (this.pointers.size && !this.path) return this.hurry(); // held, and about to move on
+      this.painted = 0;
+      this.draw();
+    }, 250) as unknown as number;
+  }
+
   private paint(): void {
+    const now = performance.now(), took = now - this.painted, every = this.painted ? this.every : 1;
+    if (this.painted && this.stale) {
+      this.every = took > 200 ? this.every * 4 : took > 50 ? this.every * 2 : took < 20 ? this.every / 2 : this.every;
+      this.every = Math.max(1, Math.min(16, this.every));
+      this.painted = now;
+    }
     const { width, height } = this.view, ratio = this.under.canvas.width / width;
     for (const context of this.stale ? [this.under, this.over] : [this.over]) {
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -259,7 +286,7 @@ export class Scatter {
       this.under.imageSmoothingQuality = "high";
       this.under.drawImage(this.layer.image, x, y, this.view.s * (right - left), this.view.s * (top - bottom));
     }
-    if (this.n && this.stale) this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))));
+    if (this.n && this.stale) this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))), every);
     this.stale = false;
     const style = getComputedStyle(this.stage), ink = style.getPropertyValue("--ink"), accent = style.getPropertyValue("--accent");
     if (this.path && this.tool === "drag") this.paintDragged(this.path, accent);

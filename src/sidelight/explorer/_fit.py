@@ -28,7 +28,7 @@ from sidelight.side.columns import is_missing
 
 from ._axis import AxisColumn, axis_column, relational_model
 from ._held import HeldPlaces, held_places
-from ._table import Table, digest_of, labelled
+from ._table import Table, digest_of, labelled, rows_without
 from .statement import Statement
 
 __all__ = ["Fitted", "Hints", "can_say", "check_statements", "embedding_of", "fit_statements", "hints_of"]
@@ -75,7 +75,7 @@ def hints_of(table: Table, statements: Sequence[Statement]) -> Hints:
             there = ", ".join(columns) or "none"
             raise ValueError(error_message(_OWNER, "column", one.column, f"is not there ({there})", "Name another"))
     dropped = [row for one in heard if one.kind == "drop" for row in one.rows]
-    kept = np.setdiff1d(np.arange(table.n), dropped)
+    kept = rows_without(table.n, dropped)
     if len(kept) < 3:
         raise ValueError(error_message(_OWNER, "drop", f"{len(dropped)} rows", "leaves fewer than 3", "Keep more rows"))
     named = {kind: [one.column for one in heard if one.kind == kind] for kind in _COLUMN_KINDS}
@@ -213,7 +213,7 @@ def embedding_of(model: Any, table: Table, statements: Sequence[Statement], *, f
         fitted = np.asarray(chain.transform(table.take(hints.kept), **_side(known, hints, hints.kept)))
     out = np.full((table.n, fitted.shape[1]), np.nan, dtype=fitted.dtype)
     out[hints.kept] = fitted
-    rest = np.setdiff1d(np.arange(table.n), hints.kept)
+    rest = rows_without(table.n, hints.kept)
     if len(rest):
         out[rest] = chain.transform(table.take(rest), **_side(known, hints, rest))
     return out

@@ -21,7 +21,7 @@ from sidelight.report._columns import DataRows
 from ._align import Similarity
 from ._fit import Fitted
 from ._local import local_mean, near_number, same_category, shown_around
-from ._table import Table, labelled
+from ._table import Table, labelled, rows_without
 from .statement import Statement
 
 __all__ = ["Map"]
@@ -199,7 +199,7 @@ class Map:
         Effects are differences of means in standard deviations within the two, with intervals by the normal
         approximation (Hedges and Olkin, 1985), in the units of the data after what was given.
         """
-        rest = np.setdiff1d(np.arange(self.table.n), rows) if others is None else others
+        rest = rows_without(self.table.n, rows) if others is None else others
         found = {"count": len(rows), "others": len(rest), "columns": self._told(rows)}
         if not len(rows) or not len(rest):
             return found | {"features": []}

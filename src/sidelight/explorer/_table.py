@@ -18,7 +18,7 @@ from sidelight.report._columns import Column, DataRows, data_rows, names_of_rows
 
 from .statement import Statement
 
-__all__ = ["Column", "Table", "digest_of", "given_columns", "labelled", "shown_columns", "table_of"]
+__all__ = ["Column", "Table", "digest_of", "given_columns", "labelled", "rows_without", "shown_columns", "table_of"]
 
 Array = NDArray[Any]
 _MOST_FEATURES = 60  # features that are offered as colours
@@ -151,6 +151,13 @@ def given_columns(model: Any, given: Any, n: int) -> dict[str, Array]:
         return {name: np.asarray(given[name], dtype=object) for name in names}
     values = np.asarray(given, dtype=object).reshape(n, len(names))
     return {name: values[:, k] for k, name in enumerate(names)}
+
+
+def rows_without(n: int, rows: Any) -> Array:
+    """The numbers 0 to n - 1 without some; NumPy's ``setdiff1d`` sorts and hashes them all, a second for a million."""
+    there = np.ones(n, dtype=bool)
+    there[np.asarray(rows, dtype=np.int64)] = False
+    return np.flatnonzero(there)
 
 
 def labelled(table: Table, statements: Sequence[Statement]) -> dict[str, Array]:

@@ -301,15 +301,15 @@ var v = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 		}, {
 			class: "small",
 			"aria-label": `All values of ${n.name}`
-		}), b = null, S = (e) => {
+		}), b = null, x = (e) => {
 			let t = c.getBoundingClientRect();
 			return r + Math.min(1, Math.max(0, (e.clientX - t.left) / t.width)) * (s - r);
 		};
 		c.addEventListener("pointerdown", (e) => {
-			c.setPointerCapture(e.pointerId), b = S(e);
+			c.setPointerCapture(e.pointerId), b = x(e);
 		}), c.addEventListener("pointermove", (e) => {
 			if (b === null) return;
-			let t = S(e);
+			let t = x(e);
 			Math.abs(t - b) > (s - r) / 100 && l([m(Math.min(b, t)), m(Math.max(b, t))]);
 		});
 		for (let e of ["pointerup", "pointercancel"]) c.addEventListener(e, () => {
@@ -323,7 +323,7 @@ var v = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 				e.textContent = v(t[r], n);
 			}), y.disabled = !e.range;
 			let i = e.all[f] && !e.range ? `, ${u(e.all[f], "row")} without a value` : "";
-			c.setAttribute("aria-label", `Histogram of ${n.name} from ${v(r, n)} to ${v(s, n)}${i}`), x(c, e, t, [r, s], this.colours);
+			c.setAttribute("aria-label", `Histogram of ${n.name} from ${v(r, n)} to ${v(s, n)}${i}`), ee(c, e, t, [r, s], this.colours);
 		};
 	}
 };
@@ -333,7 +333,7 @@ function b(e, t, n) {
 	else for (let n = 0; n < i; n++) t[n] || r[e[n]]++;
 	return r;
 }
-function x(e, t, n, r, i) {
+function ee(e, t, n, r, i) {
 	let a = p, o = e.getContext("2d");
 	o.setTransform(h, 0, 0, h, 0, 0), o.clearRect(0, 0, a, m);
 	let s = [t.all, t.now].map((e) => Math.max(1, ...e.subarray(0, t.size))), c = (e) => r[1] > r[0] ? a * (e - r[0]) / (r[1] - r[0]) : e < r[0] ? 0 : a;
@@ -347,7 +347,7 @@ function x(e, t, n, r, i) {
 	}), o.fillStyle = i.veil, o.fillRect(0, 0, c(n[0]), m), o.fillRect(c(n[1]), 0, a - c(n[1]), m);
 }
 // src/search.ts
-var S = class {
+var x = class {
 	asks;
 	tried;
 	passes;
@@ -402,7 +402,7 @@ var S = class {
 		let e = this.matches.length;
 		this.told.textContent = this.last ? e ? this.at < 0 ? `${e.toLocaleString("en")} found` : `${(this.at + 1).toLocaleString("en")} of ${e.toLocaleString("en")}` : "no row" : "";
 	}
-}, ee = C(.42, 0, C(-.62, 1, [
+}, te = S(.42, 0, S(-.62, 1, [
 	1,
 	0,
 	0,
@@ -413,14 +413,14 @@ var S = class {
 	0,
 	1
 ]));
-function C(e, t, n) {
+function S(e, t, n) {
 	let [r, i] = [Math.cos(e), Math.sin(e)], [a, o] = [(t + 1) % 3, (t + 2) % 3], s = [...n];
 	for (let e = 0; e < 3; e++) s[3 * a + e] = r * n[3 * a + e] - i * n[3 * o + e], s[3 * o + e] = i * n[3 * a + e] + r * n[3 * o + e];
 	return s;
 }
-var w = class {
+var C = class {
 	places;
-	turn = ee;
+	turn = te;
 	centre = [
 		0,
 		0,
@@ -440,7 +440,7 @@ var w = class {
 		this.centre = t.map((e) => e / Math.max(1, r));
 	}
 	rotate(e, t) {
-		this.turn = C(t, 0, C(e, 1, this.turn));
+		this.turn = S(t, 0, S(e, 1, this.turn));
 	}
 	seen() {
 		let e = this.places.length / 3, t = new Float32Array(2 * e), [n, r, i, a, o, s] = this.turn, [c, l, u] = this.centre, d = this.places;
@@ -485,7 +485,7 @@ var w = class {
 			2
 		].map((n) => i[n] * e + i[3 + n] * t + i[6 + n] * r + this.centre[n]);
 	}
-}, T = 26, te = 6, E = 4e3, ne = class {
+}, w = 26, ne = 6, T = 4e3, E = class {
 	box;
 	asks;
 	ranks;
@@ -603,7 +603,7 @@ var w = class {
 		}));
 	}
 	visible() {
-		let e = Math.floor((this.scroll.scrollTop - T) / T) - te, t = Math.ceil(this.scroll.clientHeight / T) + 12, n = Math.max(0, Math.min(e, this.order.length - t));
+		let e = Math.floor((this.scroll.scrollTop - w) / w) - ne, t = Math.ceil(this.scroll.clientHeight / w) + 12, n = Math.max(0, Math.min(e, this.order.length - t));
 		return [n, Math.min(this.order.length, n + t)];
 	}
 	paint() {
@@ -612,7 +612,7 @@ var w = class {
 				class: "space",
 				"aria-hidden": "true"
 			}, i("td"));
-			return t.style.height = `${T * e}px`, t;
+			return t.style.height = `${w * e}px`, t;
 		};
 		e && n.push(a(e));
 		for (let a = e; a < t; a++) {
@@ -647,7 +647,7 @@ var w = class {
 		let [e, t] = this.visible(), n = [...this.order.subarray(Math.max(0, e - 40), t + 40)].filter((e) => !this.cache.has(e));
 		[...this.order.subarray(e, t)].some((e) => !this.cache.has(e)) && (this.asking = !0, await this.tried(async () => {
 			try {
-				this.cache.size > E && this.cache.clear();
+				this.cache.size > T && this.cache.clear();
 				for (let e of (await this.asks.post("rows", { rows: n })).rows) this.cache.set(e.row, e);
 				this.draw();
 			} finally {
@@ -660,12 +660,12 @@ var w = class {
 	}
 	go(e, t = !0) {
 		this.at = Math.max(0, Math.min(this.order.length - 1, e));
-		let n = T * this.at, { scrollTop: r, clientHeight: i } = this.scroll;
-		n < r ? this.scroll.scrollTop = n : n + 52 > r + i - T && (this.scroll.scrollTop = n + 78 - i), t && this.on.mark(this.order[this.at]), this.draw();
+		let n = w * this.at, { scrollTop: r, clientHeight: i } = this.scroll;
+		n < r ? this.scroll.scrollTop = n : n + 52 > r + i - w && (this.scroll.scrollTop = n + 78 - i), t && this.on.mark(this.order[this.at]), this.draw();
 	}
 	key(e) {
 		if (e.target.tagName === "BUTTON") return;
-		let t = Math.max(1, Math.floor(this.scroll.clientHeight / T) - 2), n = {
+		let t = Math.max(1, Math.floor(this.scroll.clientHeight / w) - 2), n = {
 			ArrowDown: this.at + 1,
 			ArrowUp: this.at - 1,
 			PageDown: this.at + t,
@@ -767,7 +767,7 @@ var j = [
 	"#d55e00",
 	"#56b4e9",
 	"#f0e442"
-], M = [
+], oe = [
 	"#440154",
 	"#482878",
 	"#3e4989",
@@ -778,7 +778,7 @@ var j = [
 	"#6ece58",
 	"#b5de2b",
 	"#fde725"
-], oe = [
+], se = [
 	"#e69d12",
 	"#b7ac00",
 	"#69ac3c",
@@ -791,28 +791,28 @@ var j = [
 	"#c05296",
 	"#e86777",
 	"#f8834a"
-], N = [
+], M = [
 	154,
 	154,
 	154
-], se = [
+], ce = [
 	0,
 	114,
 	178
 ];
-function P(e) {
+function N(e) {
 	return [
 		1,
 		3,
 		5
 	].map((t) => parseInt(e.slice(t, t + 2), 16));
 }
-function F(e, t, n) {
+function P(e, t, n) {
 	return e.map((e, r) => Math.round(e + n * (t[r] - e)));
 }
-function I(e) {
-	let t = P(j[e % j.length]), n = Math.floor(e / j.length) % 3;
-	return n === 0 ? t : F(t, n === 1 ? [
+function F(e) {
+	let t = N(j[e % j.length]), n = Math.floor(e / j.length) % 3;
+	return n === 0 ? t : P(t, n === 1 ? [
 		0,
 		0,
 		0
@@ -822,48 +822,48 @@ function I(e) {
 		255
 	], .42);
 }
-function L(e, t, n) {
+function I(e, t, n) {
 	let r = n ? e.length : e.length - 1, i = Math.min(Math.max(t, 0), 1) * r, a = Math.min(Math.floor(i), r - 1);
-	return F(P(e[a]), P(e[(a + 1) % e.length]), i - a);
+	return P(N(e[a]), N(e[(a + 1) % e.length]), i - a);
 }
-function R(e, t) {
-	if (e.period) return L(oe, (t % e.period + e.period) % e.period / e.period, !0);
+function L(e, t) {
+	if (e.period) return I(se, (t % e.period + e.period) % e.period / e.period, !0);
 	let n = e.low ?? 0, r = e.high ?? 1;
-	return L(M, r > n ? (t - n) / (r - n) : .5, !1);
+	return I(oe, r > n ? (t - n) / (r - n) : .5, !1);
 }
-function z(e, t, n) {
+function R(e, t, n) {
 	let r = new Uint8Array(3 * n), i = [];
-	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(R(e, V(e, t)));
-	let a = e?.levels?.map((e, t) => I(t)) ?? [];
+	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(L(e, B(e, t)));
+	let a = e?.levels?.map((e, t) => F(t)) ?? [];
 	for (let o = 0; o < n; o++) {
-		let n = se;
+		let n = ce;
 		if (e && t) {
 			let r = t[o];
-			n = e.kind === "categories" ? r < 0 ? N : a[r] : Number.isNaN(r) ? N : i[H(e, r)];
+			n = e.kind === "categories" ? r < 0 ? M : a[r] : Number.isNaN(r) ? M : i[V(e, r)];
 		}
 		r[3 * o] = n[0], r[3 * o + 1] = n[1], r[3 * o + 2] = n[2];
 	}
 	return r;
 }
-function B(e) {
+function z(e) {
 	return e.period ? [0, e.period] : [e.low ?? 0, e.high ?? 1];
 }
-function V(e, t) {
-	let [n, r] = B(e);
+function B(e, t) {
+	let [n, r] = z(e);
 	return n + t / 255 * (r - n);
 }
-function H(e, t) {
-	let [n, r] = B(e), i = e.period ? (t % e.period + e.period) % e.period : t;
+function V(e, t) {
+	let [n, r] = z(e), i = e.period ? (t % e.period + e.period) % e.period : t;
 	return Math.min(255, Math.max(0, Math.round((r > n ? (i - n) / (r - n) : .5) * 255)));
 }
-var U = (e) => `rgb(${e.join(",")})`, W = 12, G = 14, K = {
+var H = (e) => `rgb(${e.join(",")})`, U = 12, W = 14, G = {
 	name: "",
 	feature: !1,
 	kind: "numbers",
 	low: 0,
 	high: 1
 };
-function ce(e, t) {
+function le(e, t) {
 	let n = [0];
 	for (let t = 1; t < e.length; t++) n.push(n[t - 1] + Math.hypot(e[t][0] - e[t - 1][0], e[t][1] - e[t - 1][1]));
 	let r = n[n.length - 1];
@@ -876,7 +876,7 @@ function ce(e, t) {
 		return [l[0] + c * (u[0] - l[0]), l[1] + c * (u[1] - l[1])];
 	});
 }
-var le = class {
+var ue = class {
 	box;
 	asks;
 	tried;
@@ -914,7 +914,7 @@ var le = class {
 			try {
 				do {
 					this.later = !1;
-					let e = ce(this.path, W), t = this.begun;
+					let e = le(this.path, U), t = this.begun;
 					if (e.length < 2) return;
 					await this.tried(async () => {
 						let { steps: n } = await this.asks.post("walk", this.body(e));
@@ -927,7 +927,7 @@ var le = class {
 		}
 	}
 	show() {
-		let e = this.state(), t = this.steps.filter((e) => e.typicality !== null && e.typicality < .01).length, n = e.image ? this.film(e, e.image) : e.features.length > G ? this.lines(e) : this.small(e);
+		let e = this.state(), t = this.steps.filter((e) => e.typicality !== null && e.typicality < .01).length, n = e.image ? this.film(e, e.image) : e.features.length > W ? this.lines(e) : this.small(e);
 		this.box.hidden = !1, o(this.box, i("div", { class: "tools" }, i("span", {
 			class: "note",
 			role: "status"
@@ -954,7 +954,7 @@ var le = class {
 			"aria-label": "Values of all features: a line for each step, dark at the start"
 		}), a = r.getContext("2d"), o = this.steps.flatMap((e) => e.values).filter(Number.isFinite), s = e.features.length, c = Math.min(...o), l = Math.max(...o), u = (e) => n - 4 - (n - 8) * (e - c) / (l - c || 1);
 		return this.steps.forEach((e, n) => {
-			a.strokeStyle = U(R(K, .9 * n / Math.max(1, this.steps.length - 1))), a.lineWidth = 1.5, a.beginPath(), e.values.forEach((e, n) => a[n ? "lineTo" : "moveTo"](t * (n + .5) / s, u(e))), a.stroke();
+			a.strokeStyle = H(L(G, .9 * n / Math.max(1, this.steps.length - 1))), a.lineWidth = 1.5, a.beginPath(), e.values.forEach((e, n) => a[n ? "lineTo" : "moveTo"](t * (n + .5) / s, u(e))), a.stroke();
 		}), i("figure", {}, r, i("figcaption", {}, `${s} features, a line for each step: dark at the start, bright at the end`));
 	}
 	small(e) {
@@ -986,7 +986,7 @@ var le = class {
 			"aria-label": "Steps of the walk"
 		}, i("table", {}, i("thead", {}, r), i("tbody", {}, ...a, ...o)));
 	}
-}, ue = class {
+}, de = class {
 	host;
 	values;
 	filters;
@@ -1000,14 +1000,14 @@ var le = class {
 	constructor(e) {
 		this.host = e;
 		let { source: t, scatter: n } = e, r = (t) => e.tried(t);
-		this.values = new re(t), this.filters = new y(e.byId("filters"), (e) => this.values.of(`column?at=${e}`), () => this.sifted()), this.search = new S(e.byId("find"), t, r, (e) => this.filters.passes(e), {
+		this.values = new re(t), this.filters = new y(e.byId("filters"), (e) => this.values.of(`column?at=${e}`), () => this.sifted()), this.search = new x(e.byId("find"), t, r, (e) => this.filters.passes(e), {
 			found: (e) => n.ring(e),
 			go: (e) => this.go(e),
 			select: (t) => e.select(t, "replace", "selection")
-		}), this.table = new ne(e.byId("table"), t, (e) => this.values.of(e), r, {
+		}), this.table = new E(e.byId("table"), t, (e) => this.values.of(e), r, {
 			mark: (e) => this.mark(e),
 			select: (t, n) => e.select([t], n)
-		}), this.walk = new le(e.byId("walk"), t, r, () => e.state, (e) => this.bodyOf(e), {
+		}), this.walk = new ue(e.byId("walk"), t, r, () => e.state, (e) => this.bodyOf(e), {
 			drawn: () => n.follow(this.walk.path, this.walk.places),
 			at: (t) => e.hover(t, -1)
 		}), n.allowed = (e) => this.filters.passes(e), n.onwalk = (e, t) => this.step(e, t);
@@ -1022,7 +1022,7 @@ var le = class {
 	}
 	async show(e) {
 		let { scatter: t, source: n, axes: r, state: i } = this.host, a = this.space?.turn;
-		this.space = null, i.dims === 3 && this.deep && (this.space = new w(await n.numbers("points?x=0&y=1&z=2")), a && (this.space.turn = a)), t.onturn = this.space ? (e, t) => this.turn(e, t) : null;
+		this.space = null, i.dims === 3 && this.deep && (this.space = new C(await n.numbers("points?x=0&y=1&z=2")), a && (this.space.turn = a)), t.onturn = this.space ? (e, t) => this.turn(e, t) : null;
 		let o = this.space ? this.space.seen() : await n.numbers(`points?x=${r[0]}&y=${r[1]}`);
 		t.show(o, e, this.space?.drawing() ?? null);
 	}
@@ -1118,7 +1118,7 @@ var le = class {
 	}
 };
 // src/panels.ts
-function q(e, t, n) {
+function K(e, t, n) {
 	let r = [];
 	for (let e of t.columns.slice(0, 4)) {
 		let n = e.range ? `${c(e.range[1])} (${c(e.range[0])} to ${c(e.range[2])})` : e.values.slice(0, 3).map(({ value: e, count: n }) => `${e} ${Math.round(100 * n / t.count)} %`).join(", ");
@@ -1143,7 +1143,7 @@ function q(e, t, n) {
 		"aria-label": "What sets it apart"
 	}, u)), i("div", {}, ...r);
 }
-function de(e, t) {
+function fe(e, t) {
 	let n = t.remarks.map((e) => i("p", { class: "note warn" }, e));
 	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, O(r.now, e.image, e.range, `row ${r.row}`), O(r.then, e.image, e.range, "with what is chosen")));
 	else {
@@ -1155,10 +1155,10 @@ function de(e, t) {
 	}
 	return i("div", {}, ...n);
 }
-function fe(e, t) {
+function pe(e, t) {
 	return e.maps.map((n, r) => i("li", {}, a(`Map ${n.number}`, () => t(r), { "aria-current": r === e.current ? "true" : void 0 }), i("span", { class: "note" }, n.words)));
 }
-function pe(e, t) {
+function me(e, t) {
 	let n = (t, n, r) => i("tr", {}, i("th", {
 		scope: "row",
 		title: t
@@ -1170,32 +1170,32 @@ function pe(e, t) {
 	}
 	return i("table", { class: "measures" }, i("thead", {}, i("tr", {}, i("th", { scope: "col" }, "measure"), ...e ? [i("th", { scope: "col" }, "before")] : [], i("th", { scope: "col" }, "now"))), i("tbody", {}, ...r));
 }
-function me(e, t, n, r) {
+function he(e, t, n, r) {
 	let o = (e, r) => a(r, () => n(e), { "aria-pressed": String(t === e) }), s = e.code[t];
 	return [i("div", { class: "tools" }, o("python", "Python"), o("command", "Command line"), a("Copy", () => r(s))), i("pre", {
 		tabIndex: 0,
 		"aria-label": "Code"
 	}, i("code", {}, s))];
 }
-function he(e) {
+function ge(e) {
 	let t = e.seconds ? `, fitted in ${e.seconds.toFixed(1)} s` : "";
 	return `${u(e.rows, "row")}, ${u(e.features.length + e.texts.length, "feature")}, ${e.model}${t}`;
 }
 // src/points.ts
-var ge = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour; attribute float a_near;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform float u_size;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  v_size = u_size * (0.6 + 0.8 * a_near);\n  gl_PointSize = v_size;\n  v_colour = vec4(a_colour.rgb, a_colour.a * min(1.0, 0.4 + 1.2 * a_near));\n}", _e = "\nprecision mediump float;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * v_size, edge = 0.5 * v_size;\n  float a = v_colour.a * (v_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
-function J(e, t, n) {
+var _e = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour; attribute float a_near;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform float u_size;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  v_size = u_size * (0.6 + 0.8 * a_near);\n  gl_PointSize = v_size;\n  v_colour = vec4(a_colour.rgb, a_colour.a * min(1.0, 0.4 + 1.2 * a_near));\n}", ve = "\nprecision mediump float;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * v_size, edge = 0.5 * v_size;\n  float a = v_colour.a * (v_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
+function q(e, t, n) {
 	let r = e.createShader(t);
 	if (e.shaderSource(r, n), e.compileShader(r), !e.getShaderParameter(r, e.COMPILE_STATUS)) throw Error(e.getShaderInfoLog(r) ?? "shader");
 	return r;
 }
-function ve(e) {
+function ye(e) {
 	let t = e.getContext("webgl", {
 		antialias: !1,
 		premultipliedAlpha: !0
 	});
 	if (!t) return null;
 	let n = t.createProgram();
-	if (t.attachShader(n, J(t, t.VERTEX_SHADER, ge)), t.attachShader(n, J(t, t.FRAGMENT_SHADER, _e)), t.bindAttribLocation(n, 0, "a_from"), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
+	if (t.attachShader(n, q(t, t.VERTEX_SHADER, _e)), t.attachShader(n, q(t, t.FRAGMENT_SHADER, ve)), t.bindAttribLocation(n, 0, "a_from"), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
 	t.useProgram(n), t.enable(t.BLEND), t.blendFunc(t.ONE, t.ONE_MINUS_SRC_ALPHA);
 	let r = {
 		from: t.createBuffer(),
@@ -1209,28 +1209,33 @@ function ve(e) {
 		"u_scale",
 		"u_share",
 		"u_size"
-	].map((e) => t.getUniformLocation(n, e)), l = 0, u = null, d = t.createBuffer(), f = t.getExtension("OES_element_index_uint") !== null, p = (e, r, i, a, o, s) => {
+	].map((e) => t.getUniformLocation(n, e)), l = 0, u = null, d = 1, f = /* @__PURE__ */ new Map(), p = t.createBuffer(), m = t.getExtension("OES_element_index_uint") !== null, h = (e) => {
+		if (e !== d) for (let t of f.values()) t(e);
+		d = e;
+	}, g = (e, r, i, a, o, s) => {
 		let c = t.getAttribLocation(n, r);
-		t.bindBuffer(t.ARRAY_BUFFER, e), t.bufferData(t.ARRAY_BUFFER, i, t.STATIC_DRAW), t.enableVertexAttribArray(c), t.vertexAttribPointer(c, a, o, s, 0, 0);
+		h(1), t.bindBuffer(t.ARRAY_BUFFER, e), t.bufferData(t.ARRAY_BUFFER, i, t.STATIC_DRAW), t.enableVertexAttribArray(c), t.vertexAttribPointer(c, a, o, s, 0, 0), f.set(r, (n) => {
+			t.bindBuffer(t.ARRAY_BUFFER, e), t.vertexAttribPointer(c, a, o, s, n === 1 ? 0 : n * a * (o === t.FLOAT ? 4 : 1), 0);
+		});
 	};
 	return {
 		kind: "webgl",
 		places(e, n) {
-			l = n.length / 2, p(r.from, "a_from", e, 2, t.FLOAT, !1), p(r.to, "a_to", n, 2, t.FLOAT, !1);
+			l = n.length / 2, g(r.from, "a_from", e, 2, t.FLOAT, !1), g(r.to, "a_to", n, 2, t.FLOAT, !1);
 		},
 		colours(e) {
-			p(r.colour, "a_colour", e, 4, t.UNSIGNED_BYTE, !0);
+			g(r.colour, "a_colour", e, 4, t.UNSIGNED_BYTE, !0);
 		},
 		draw(e) {
-			u = f && e ? e.order : null, e ? p(r.near, "a_near", e.near, 1, t.FLOAT, !1) : t.disableVertexAttribArray(i), u && (t.bindBuffer(t.ELEMENT_ARRAY_BUFFER, d), t.bufferData(t.ELEMENT_ARRAY_BUFFER, u, t.DYNAMIC_DRAW));
+			u = m && e ? e.order : null, e ? g(r.near, "a_near", e.near, 1, t.FLOAT, !1) : t.disableVertexAttribArray(i), u && (t.bindBuffer(t.ELEMENT_ARRAY_BUFFER, p), t.bufferData(t.ELEMENT_ARRAY_BUFFER, u, t.DYNAMIC_DRAW));
 		},
-		paint(n, r, i) {
-			let d = e.width / n.width;
-			t.viewport(0, 0, e.width, e.height), t.clearColor(0, 0, 0, 0), t.clear(t.COLOR_BUFFER_BIT), t.uniform2f(o, 2 * n.s / n.width, 2 * n.s / n.height), t.uniform2f(a, 2 * n.ox / n.width - 1, 1 - 2 * n.oy / n.height), t.uniform1f(s, r), t.uniform1f(c, Math.max(1, i * d)), u ? t.drawElements(t.POINTS, u.length, t.UNSIGNED_INT, 0) : t.drawArrays(t.POINTS, 0, l);
+		paint(n, r, i, d) {
+			let f = e.width / n.width;
+			h(u ? 1 : d), t.viewport(0, 0, e.width, e.height), t.clearColor(0, 0, 0, 0), t.clear(t.COLOR_BUFFER_BIT), t.uniform2f(o, 2 * n.s / n.width, 2 * n.s / n.height), t.uniform2f(a, 2 * n.ox / n.width - 1, 1 - 2 * n.oy / n.height), t.uniform1f(s, r), t.uniform1f(c, Math.max(1, i * f)), u ? t.drawElements(t.POINTS, u.length, t.UNSIGNED_INT, 0) : t.drawArrays(t.POINTS, 0, Math.floor((l - 1) / d) + 1);
 		}
 	};
 }
-function ye(e) {
+function be(e) {
 	let t = e.getContext("2d"), n = /* @__PURE__ */ new Float32Array(), r = /* @__PURE__ */ new Float32Array(), i = /* @__PURE__ */ new Uint8Array(), a = null;
 	return {
 		kind: "canvas",
@@ -1243,36 +1248,36 @@ function ye(e) {
 		draw(e) {
 			a = e;
 		},
-		paint(o, s, c) {
-			let { width: l, height: u } = e, d = l / o.width, f = new ImageData(l, u), p = f.data;
-			for (let e = 0; e < r.length / 2; e++) {
-				let t = a ? a.order[e] : e, f = a ? a.near[t] : .5, m = Math.max(.5, c * d * (.6 + .8 * f) / 2), h = Math.ceil(m);
+		paint(o, s, c, l) {
+			let { width: u, height: d } = e, f = u / o.width, p = new ImageData(u, d), m = p.data;
+			for (let e = 0; e < r.length / 2; e += l) {
+				let t = a ? a.order[e] : e, l = a ? a.near[t] : .5, p = Math.max(.5, c * f * (.6 + .8 * l) / 2), h = Math.ceil(p);
 				if (!i[4 * t + 3]) continue;
-				let g = n[2 * t] + s * (r[2 * t] - n[2 * t]), _ = n[2 * t + 1] + s * (r[2 * t + 1] - n[2 * t + 1]), v = Math.round(d * (o.ox + o.s * g)), y = Math.round(d * (o.oy - o.s * _)), b = Math.min(1, .4 + 1.2 * f) * i[4 * t + 3] / 255;
+				let g = n[2 * t] + s * (r[2 * t] - n[2 * t]), _ = n[2 * t + 1] + s * (r[2 * t + 1] - n[2 * t + 1]), v = Math.round(f * (o.ox + o.s * g)), y = Math.round(f * (o.oy - o.s * _)), b = Math.min(1, .4 + 1.2 * l) * i[4 * t + 3] / 255;
 				for (let e = -h; e <= h; e++) for (let n = -h; n <= h; n++) {
-					if (n * n + e * e > m * m || v + n < 0 || y + e < 0 || v + n >= l || y + e >= u) continue;
-					let r = 4 * ((y + e) * l + v + n), a = p[r + 3] / 255, o = b + a * (1 - b);
-					for (let e = 0; e < 3; e++) p[r + e] = (i[4 * t + e] * b + p[r + e] * a * (1 - b)) / o;
-					p[r + 3] = 255 * o;
+					if (n * n + e * e > p * p || v + n < 0 || y + e < 0 || v + n >= u || y + e >= d) continue;
+					let r = 4 * ((y + e) * u + v + n), a = m[r + 3] / 255, o = b + a * (1 - b);
+					for (let e = 0; e < 3; e++) m[r + e] = (i[4 * t + e] * b + m[r + e] * a * (1 - b)) / o;
+					m[r + 3] = 255 * o;
 				}
 			}
-			t.putImageData(f, 0, 0);
+			t.putImageData(p, 0, 0);
 		}
 	};
 }
-function be(e) {
+function xe(e) {
 	let t = null;
 	try {
-		t = ve(e);
+		t = ye(e);
 	} catch {
 		t = null;
 	}
 	if (t) return t;
 	let n = e.cloneNode();
-	return e.replaceWith(n), ye(n);
+	return e.replaceWith(n), be(n);
 }
 // src/scatter.ts
-var xe = matchMedia("(prefers-reduced-motion: reduce)"), Se = .9, Ce = 7, we = 400, Te = 3e3, Ee = class {
+var Se = matchMedia("(prefers-reduced-motion: reduce)"), J = 5e4, Ce = .9, we = 7, Te = 400, Ee = 3e3, De = class {
 	stage;
 	n = 0;
 	tool = "move";
@@ -1302,6 +1307,9 @@ var xe = matchMedia("(prefers-reduced-motion: reduce)"), Se = .9, Ce = 7, we = 4
 	waiting = !1;
 	stale = !0;
 	moved = !1;
+	every = 1;
+	painted = 0;
+	rest = 0;
 	cells = null;
 	pointers = /* @__PURE__ */ new Map();
 	rings = [];
@@ -1311,14 +1319,14 @@ var xe = matchMedia("(prefers-reduced-motion: reduce)"), Se = .9, Ce = 7, we = 4
 	constructor(e) {
 		this.stage = e;
 		let [t, n, r] = [...e.querySelectorAll("canvas")];
-		this.painter = be(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
+		this.painter = xe(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
 	}
 	end() {
 		this.observer.disconnect();
 	}
 	show(e, t, n = null) {
-		let r = t && e.length === this.points.length && !xe.matches ? this.points : e;
-		this.points = e, this.n = e.length / 2, this.painter.places(r, e), this.painter.draw(n), this.cells = null;
+		let r = t && e.length === this.points.length && !Se.matches ? this.points : e;
+		this.points = e, this.n = e.length / 2, this.painter.places(r, e), this.every = Math.max(1, Math.min(16, 2 ** Math.ceil(Math.log2(this.n / J)))), this.hurry(), this.painter.draw(n), this.cells = null;
 		let i = { ...this.view };
 		if (this.moved && t || this.all(), r === e) {
 			this.share = 1, this.draw();
@@ -1331,7 +1339,7 @@ var xe = matchMedia("(prefers-reduced-motion: reduce)"), Se = .9, Ce = 7, we = 4
 				"s"
 			]) this.view[t] = i[t] + e * (a[t] - i[t]);
 		}, l = (t) => {
-			let n = Math.min(1, Math.max(0, t - s) / (1e3 * Se));
+			let n = Math.min(1, Math.max(0, t - s) / (1e3 * Ce));
 			this.share = n * n * (3 - 2 * n), o && !this.moved && c(this.share), this.draw(), this.points === e && (n < 1 ? requestAnimationFrame(l) : o && !this.moved && this.all());
 		};
 		o && c(0), this.share = 0, requestAnimationFrame(l);
@@ -1353,7 +1361,7 @@ var xe = matchMedia("(prefers-reduced-motion: reduce)"), Se = .9, Ce = 7, we = 4
 		(t < .08 * r || n < .08 * i || t > .92 * r || n > .92 * i) && this.pan(r / 2 - t, i / 2 - n);
 	}
 	colours(e) {
-		this.painter.colours(e), this.draw();
+		this.painter.colours(e), this.hurry(), this.draw();
 	}
 	setLayer(e, t, n = t) {
 		if (this.layer = null, e) {
@@ -1440,10 +1448,10 @@ var xe = matchMedia("(prefers-reduced-motion: reduce)"), Se = .9, Ce = 7, we = 4
 	}
 	zoom(e, t = this.view.width / 2, n = this.view.height / 2) {
 		let r = this.view;
-		r.ox = t + (r.ox - t) * e, r.oy = n + (r.oy - n) * e, r.s *= e, this.moved = !0, this.draw();
+		this.hurry(), r.ox = t + (r.ox - t) * e, r.oy = n + (r.oy - n) * e, r.s *= e, this.moved = !0, this.draw();
 	}
 	pan(e, t) {
-		this.view.ox += e, this.view.oy += t, this.moved = !0, this.draw();
+		this.hurry(), this.view.ox += e, this.view.oy += t, this.moved = !0, this.draw();
 	}
 	pick(e, t, n = 16) {
 		let r = this.cells ?? this.index(), [i, a] = this.toMap(e, t), o = n / this.view.s, s = (e) => Math.min(r.side - 1, Math.max(0, Math.floor((e - r.left) / r.w))), c = (e) => Math.min(r.side - 1, Math.max(0, Math.floor((e - r.bottom) / r.h))), l = -1, u = o * o;
@@ -1497,33 +1505,44 @@ var xe = matchMedia("(prefers-reduced-motion: reduce)"), Se = .9, Ce = 7, we = 4
 	resize() {
 		let e = this.stage.getBoundingClientRect(), t = Math.min(2, devicePixelRatio || 1);
 		if (!e.width || !e.height) return;
-		for (let n of this.stage.querySelectorAll("canvas")) n.width = Math.round(e.width * t), n.height = Math.round(e.height * t);
+		for (let n of this.stage.querySelectorAll("canvas")) {
+			let [r, i] = [Math.round(e.width * t), Math.round(e.height * t)];
+			n.width !== r && (n.width = r), n.height !== i && (n.height = i);
+		}
 		let [n, r] = [(e.width - this.view.width) / 2, (e.height - this.view.height) / 2];
-		this.view.width = e.width, this.view.height = e.height, this.n && !this.moved ? this.all() : (this.view.ox += n, this.view.oy += r), this.draw();
+		this.view.width = e.width, this.view.height = e.height, this.n && !this.moved ? this.all() : (this.view.ox += n, this.view.oy += r), this.hurry(), this.draw();
 	}
 	draw(e = !0) {
 		this.stale ||= e, this.waiting || (this.waiting = !0, requestAnimationFrame(() => {
 			this.waiting = !1, this.paint();
 		}));
 	}
+	hurry() {
+		this.n < J || (clearTimeout(this.rest), this.painted ||= performance.now(), this.rest = setTimeout(() => {
+			if (this.pointers.size && !this.path) return this.hurry();
+			this.painted = 0, this.draw();
+		}, 250));
+	}
 	paint() {
-		let { width: e, height: t } = this.view, n = this.under.canvas.width / e;
-		for (let r of this.stale ? [this.under, this.over] : [this.over]) r.setTransform(n, 0, 0, n, 0, 0), r.clearRect(0, 0, e, t);
+		let e = performance.now(), t = e - this.painted, n = this.painted ? this.every : 1;
+		this.painted && this.stale && (this.every = t > 200 ? this.every * 4 : t > 50 ? this.every * 2 : t < 20 ? this.every / 2 : this.every, this.every = Math.max(1, Math.min(16, this.every)), this.painted = e);
+		let { width: r, height: i } = this.view, a = this.under.canvas.width / r;
+		for (let e of this.stale ? [this.under, this.over] : [this.over]) e.setTransform(a, 0, 0, a, 0, 0), e.clearRect(0, 0, r, i);
 		if (this.layer && this.stale) {
 			let [e, t, n, r] = this.layer.extent, [i, a] = this.toPage(e, r);
 			this.under.imageSmoothingQuality = "high", this.under.drawImage(this.layer.image, i, a, this.view.s * (t - e), this.view.s * (r - n));
 		}
-		this.n && this.stale && this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n)))), this.stale = !1;
-		let r = getComputedStyle(this.stage), i = r.getPropertyValue("--ink"), a = r.getPropertyValue("--accent");
-		if (this.path && this.tool === "drag" ? this.paintDragged(this.path, a) : this.path && (this.over.beginPath(), this.outline(this.path).forEach(([e, t], n) => n ? this.over.lineTo(e, t) : this.over.moveTo(e, t)), this.over.closePath(), this.over.strokeStyle = a, this.over.lineWidth = 1.5, this.over.stroke(), this.over.globalAlpha = .1, this.over.fillStyle = a, this.over.fill(), this.over.globalAlpha = 1), this.share === 1 && this.annotate(i, a), this.marked >= 0 && this.marked < this.n && this.share === 1) {
+		this.n && this.stale && this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))), n), this.stale = !1;
+		let o = getComputedStyle(this.stage), s = o.getPropertyValue("--ink"), c = o.getPropertyValue("--accent");
+		if (this.path && this.tool === "drag" ? this.paintDragged(this.path, c) : this.path && (this.over.beginPath(), this.outline(this.path).forEach(([e, t], n) => n ? this.over.lineTo(e, t) : this.over.moveTo(e, t)), this.over.closePath(), this.over.strokeStyle = c, this.over.lineWidth = 1.5, this.over.stroke(), this.over.globalAlpha = .1, this.over.fillStyle = c, this.over.fill(), this.over.globalAlpha = 1), this.share === 1 && this.annotate(s, c), this.marked >= 0 && this.marked < this.n && this.share === 1) {
 			let [e, t] = this.placeOf(this.marked);
-			this.over.beginPath(), this.over.arc(e, t, 9, 0, 2 * Math.PI), this.over.strokeStyle = i, this.over.lineWidth = 2, this.over.stroke();
+			this.over.beginPath(), this.over.arc(e, t, 9, 0, 2 * Math.PI), this.over.strokeStyle = s, this.over.lineWidth = 2, this.over.stroke();
 		}
 	}
 	annotate(e, t) {
 		let n = this.over;
 		n.strokeStyle = t, n.lineWidth = this.rings.length > 60 ? 1 : 2;
-		for (let e of this.rings.slice(0, we)) {
+		for (let e of this.rings.slice(0, Te)) {
 			let [t, r] = this.placeOf(e);
 			n.beginPath(), n.arc(t, r, this.rings.length > 60 ? 4.5 : 7, 0, 2 * Math.PI), n.stroke();
 		}
@@ -1541,7 +1560,7 @@ var xe = matchMedia("(prefers-reduced-motion: reduce)"), Se = .9, Ce = 7, we = 4
 		for (let e of [-2.6, 2.6]) n.moveTo(a, o), n.lineTo(a + 10 * Math.cos(s + e), o + 10 * Math.sin(s + e));
 		let c = 0;
 		for (let e of this.dragged()) {
-			if (c++ >= Te) break;
+			if (c++ >= Ee) break;
 			let [t, s] = this.placeOf(e);
 			n.moveTo(t + a - r + 4, s + o - i), n.arc(t + a - r, s + o - i, 4, 0, 2 * Math.PI);
 		}
@@ -1566,7 +1585,7 @@ var xe = matchMedia("(prefers-reduced-motion: reduce)"), Se = .9, Ce = 7, we = 4
 			let t = [e.offsetX, e.offsetY], n = this.pointers.get(e.pointerId);
 			if (!n) return this.hover(t);
 			if (this.path) return this.path.push(t), this.draw(!1);
-			if (this.tool === "walk" && this.pointers.size === 1) return Math.hypot(t[0] - n[0], t[1] - n[1]) < Ce ? void 0 : (this.pointers.set(e.pointerId, t), this.onwalk(this.toMap(...t), !1));
+			if (this.tool === "walk" && this.pointers.size === 1) return Math.hypot(t[0] - n[0], t[1] - n[1]) < we ? void 0 : (this.pointers.set(e.pointerId, t), this.onwalk(this.toMap(...t), !1));
 			if (this.pointers.size === 2) {
 				let r = [...this.pointers].find(([t]) => t !== e.pointerId)[1], i = (e) => Math.max(8, Math.hypot(e[0] - r[0], e[1] - r[1]));
 				this.zoom(i(t) / i(n), (t[0] + r[0]) / 2, (t[1] + r[1]) / 2);
@@ -1579,7 +1598,7 @@ var xe = matchMedia("(prefers-reduced-motion: reduce)"), Se = .9, Ce = 7, we = 4
 			if (this.path = null, t && this.tool === "drag") {
 				let [n, r] = [this.toMap(...t[0]), this.toMap(...t[t.length - 1])];
 				e.type === "pointerup" && t.length > 2 && this.ondrag([r[0] - n[0], r[1] - n[1]]);
-			} else t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), De(e));
+			} else t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), Oe(e));
 			this.draw();
 		};
 		e.addEventListener("pointerup", t), e.addEventListener("pointercancel", t), e.addEventListener("dblclick", (e) => this.zoom(2, e.offsetX, e.offsetY)), e.addEventListener("wheel", (e) => {
@@ -1622,17 +1641,17 @@ var xe = matchMedia("(prefers-reduced-motion: reduce)"), Se = .9, Ce = 7, we = 4
 		else return;
 		e.preventDefault();
 	}
-}, De = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", Y = [
+}, Oe = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", Y = [
 	"factor_out",
 	"bring_out",
 	"axis"
-], Oe = [
+], ke = [
 	"same",
 	"different",
 	"label",
 	"pin",
 	"drop"
-], ke = class {
+], Ae = class {
 	host;
 	editing = -1;
 	filled = "";
@@ -1830,7 +1849,7 @@ var xe = matchMedia("(prefers-reduced-motion: reduce)"), Se = .9, Ce = 7, we = 4
 			type: "checkbox",
 			disabled: !(n.length > 0 && (!d || r.length > 0))
 		});
-		return e.kind === "label" && o.push(s, " in ", c), Y.includes(e.kind) && o.push(l), Oe.includes(e.kind) && o.push(i("label", {}, f, ` rows of the selection (A ${u(n.length, "row")}${d ? `, B ${u(r.length, "row")}` : ""})`)), i("form", {
+		return e.kind === "label" && o.push(s, " in ", c), Y.includes(e.kind) && o.push(l), ke.includes(e.kind) && o.push(i("label", {}, f, ` rows of the selection (A ${u(n.length, "row")}${d ? `, B ${u(r.length, "row")}` : ""})`)), i("form", {
 			class: "tools wrap",
 			"aria-label": `Edit: ${e.words}`,
 			onsubmit: (i) => {
@@ -1864,11 +1883,11 @@ function Z(e, t, n) {
 	});
 }
 // src/main.ts
-var Ae = .13, je = .06, Me = {
+var je = .13, Me = .06, Ne = {
 	density: "Shade: how many rows are near",
 	uncertainty: "Shade: how uncertain the data are there",
 	reliability: "Shade: blue can be believed, orange cannot"
-}, Ne = class {
+}, Pe = class {
 	root;
 	source;
 	scatter;
@@ -1889,10 +1908,10 @@ var Ae = .13, je = .06, Me = {
 	code = "python";
 	question = 0;
 	watching = !1;
-	telling = new ke(this);
+	telling = new Ae(this);
 	leave = new AbortController();
 	constructor(e, t) {
-		this.root = e, this.source = t, this.scatter = new Ee(this.byId("stage")), this.answers = new ue(this);
+		this.root = e, this.source = t, this.scatter = new De(this.byId("stage")), this.answers = new de(this);
 	}
 	byId(e) {
 		return this.root.getElementById(e);
@@ -2000,22 +2019,22 @@ var Ae = .13, je = .06, Me = {
 		let e = this.byId("colour"), t = Number(e.value), n = this.state.rows;
 		if (e.value === "judge") return this.answers.judge();
 		this.column = e.value === "" ? null : this.state.columns[t], this.column && (this.values = await this.answers.values.of(`column?at=${t}`));
-		let r = z(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, { passing: o, hide: s } = this.answers.filters, c = n > 2e4 ? .75 : .92;
+		let r = R(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, { passing: o, hide: s } = this.answers.filters, c = n > 2e4 ? .75 : .92;
 		for (let e = 0; e < n; e++) {
 			let t = o !== null && !o[e];
-			for (let n = 0; n < 3; n++) i[4 * e + n] = t ? N[n] : r[3 * e + n];
-			i[4 * e + 3] = t ? s ? 0 : 255 * je : 255 * (!a || this.selected.has(e) ? c : this.other.has(e) ? .55 : Ae);
+			for (let n = 0; n < 3; n++) i[4 * e + n] = t ? M[n] : r[3 * e + n];
+			i[4 * e + 3] = t ? s ? 0 : 255 * Me : 255 * (!a || this.selected.has(e) ? c : this.other.has(e) ? .55 : je);
 		}
 		this.scatter.colours(i), this.fillLegend();
 	}
 	fillLegend() {
-		let e = this.column, t = this.byId("layer"), n = t.disabled ? void 0 : Me[t.value], r = n ? [i("span", { class: "swatch layer" }, n)] : [];
+		let e = this.column, t = this.byId("layer"), n = t.disabled ? void 0 : Ne[t.value], r = n ? [i("span", { class: "swatch layer" }, n)] : [];
 		if (!e) return o(this.byId("legend"), ...r);
 		let a = (e, t) => {
 			let n = i("span", { class: "dot" });
-			return n.style.background = U(e), i("span", { class: "swatch" }, n, t);
+			return n.style.background = H(e), i("span", { class: "swatch" }, n, t);
 		};
-		if (e.kind === "categories") return o(this.byId("legend"), ...(e.levels ?? []).slice(0, 24).map((e, t) => a(I(t), e)), ...r);
+		if (e.kind === "categories") return o(this.byId("legend"), ...(e.levels ?? []).slice(0, 24).map((e, t) => a(F(t), e)), ...r);
 		let s = e.period ? 0 : e.low ?? 0, l = e.period ?? e.high ?? 1;
 		o(this.byId("legend"), ...[
 			0,
@@ -2023,7 +2042,7 @@ var Ae = .13, je = .06, Me = {
 			.5,
 			.75,
 			1
-		].map((t) => a(R(e, s + t * (l - s)), c(s + t * (l - s)))), ...r);
+		].map((t) => a(L(e, s + t * (l - s)), c(s + t * (l - s)))), ...r);
 	}
 	async relayer() {
 		let e = this.byId("layer").value, t = this.scatter.window();
@@ -2171,7 +2190,7 @@ var Ae = .13, je = .06, Me = {
 				rows: this.rows(this.selected),
 				others: t.length ? t : null
 			});
-			e === this.question && this.fillSelection(q(this.state, n, t.length > 0));
+			e === this.question && this.fillSelection(K(this.state, n, t.length > 0));
 		});
 	}
 	async change() {
@@ -2179,7 +2198,7 @@ var Ae = .13, je = .06, Me = {
 			rows: this.rows(this.selected),
 			given: this.given
 		});
-		this.fillSelection(de(this.state, e));
+		this.fillSelection(fe(this.state, e));
 	}
 	async download(e, t) {
 		s(await this.source.postForBytes("export", {
@@ -2209,10 +2228,10 @@ var Ae = .13, je = .06, Me = {
 	}
 	fillLists() {
 		let e = this.state;
-		this.byId("title").textContent = e.title, this.byId("about").textContent = he(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), o(this.byId("history"), ...fe(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), A(e, null, null, this.style));
+		this.byId("title").textContent = e.title, this.byId("about").textContent = ge(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), o(this.byId("history"), ...pe(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), A(e, null, null, this.style));
 	}
 	fillCode() {
-		o(this.byId("code"), ...me(this.state, this.code, (e) => {
+		o(this.byId("code"), ...he(this.state, this.code, (e) => {
 			this.code = e, this.fillCode();
 		}, (e) => void navigator.clipboard.writeText(e).then(() => this.say("Copied."))));
 	}
@@ -2220,7 +2239,7 @@ var Ae = .13, je = .06, Me = {
 		let { current: e } = this.state;
 		await this.tried(async () => {
 			let [t, n] = await Promise.all([e > 0 ? this.source.get(`measures?map=${e - 1}`) : Promise.resolve(null), this.source.get(`measures?map=${e}`)]);
-			o(this.byId("measures"), pe(t, n));
+			o(this.byId("measures"), me(t, n));
 		});
 	}
 	fillRefit(e) {
@@ -2273,7 +2292,7 @@ var Ae = .13, je = .06, Me = {
 			}
 		}
 	}
-}, Pe = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00;--veil:#ffffffb8;--picked:#e3f0f8}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70;--veil:#1a1e25bd;--picked:#1d3442}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.stage[data-tool=drag] #stage-overlay{cursor:grab}.legend{color:var(--soft);flex-wrap:wrap;flex:none;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.swatch.layer{max-width:none;margin-left:auto}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}thead th:first-child{text-align:left}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak td,tr.weak th{color:var(--soft);font-style:italic}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements .stated,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}.axis{pointer-events:none;color:var(--ink);text-overflow:ellipsis;white-space:nowrap;background:var(--stage);border-radius:4px;max-width:60%;padding:0 4px;font-size:13px;font-weight:600;position:absolute;overflow:hidden}.axis.x{bottom:6px;right:10px}.axis.y{writing-mode:vertical-rl;max-width:none;max-height:60%;top:10px;left:8px;transform:rotate(180deg)}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}button.small{min-height:24px;padding:0 8px;font-size:12px}input[type=search]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;width:128px;min-height:30px;padding:3px 9px;font-size:13px}::placeholder{color:var(--soft);opacity:1}.toolbar .tools{flex-wrap:wrap}#find .note{white-space:nowrap;margin:0}.facet-box{border-top:1px solid var(--line)}.facet-box>summary{overflow-wrap:anywhere;padding:5px 0}.facet-box .chosen{float:right;color:var(--accent);padding-left:8px;font-size:12px;font-weight:600}.facets{padding-left:12px}.facet{padding:2px 0 10px}.histogram{cursor:ew-resize;touch-action:pan-y;border-bottom:1px solid var(--line);width:100%;height:46px;display:block}.sliders{height:22px;position:relative}.sliders input{pointer-events:none;appearance:none;background:0 0;width:calc(100% + 16px);height:22px;margin:0;position:absolute;inset:0 -8px}.sliders input::-webkit-slider-runnable-track{background:0 0;height:22px}.sliders input::-moz-range-track{background:0 0}.sliders input::-webkit-slider-thumb{appearance:none;pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:16px;height:16px;margin-top:3px}.sliders input::-moz-range-thumb{pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:10px;height:10px}.ends{color:var(--soft);font-variant-numeric:tabular-nums;justify-content:space-between;align-items:center;font-size:12px;display:flex}.levels{max-height:214px;margin:6px 0 0;padding:0;list-style:none;overflow:auto}.levels li{grid-template-columns:minmax(0,1fr) 84px 58px;align-items:center;gap:8px;min-height:24px;display:grid}.levels label{align-items:center;gap:6px;min-width:0;display:flex}.level{text-overflow:ellipsis;white-space:nowrap;overflow:hidden}.levels .empty .level,.levels .empty .counted{color:var(--soft)}.count-bar{background:linear-gradient(var(--accent), var(--accent)) left / var(--share,0%) 100% no-repeat, var(--line);border-radius:3px;height:6px}.counted{text-align:right;font-variant-numeric:tabular-nums;font-size:12px}.table,.walk{background:var(--card);border:1px solid var(--line);border-radius:8px;flex:none;min-width:0;margin-top:8px;padding:6px 10px}.walk .scrolled{max-height:150px}.table-scroll{border-top:1px solid var(--line);height:190px;position:relative;overflow:auto}.rows{border-collapse:separate;border-spacing:0;width:auto;min-width:100%}.rows thead th{background:var(--card);z-index:1;height:26px;padding:0;position:sticky;top:0}.rows td{text-overflow:ellipsis;white-space:nowrap;cursor:pointer;max-width:190px;height:26px;padding:0 8px;overflow:hidden}.rows .word{text-align:left}.rows .space td{border:none;height:auto;padding:0}.rows.nameless .name{display:none}.rows tr.picked td{background:var(--picked)}.rows tr.marked td,.rows tbody tr:hover td{background:color-mix(in srgb, var(--accent) 16%, var(--card))}.rows:focus-visible tr.at td{box-shadow:inset 0 2px var(--accent), inset 0 -2px var(--accent)}.rows:focus-visible{outline:none}.table-scroll:has(.rows:focus-visible){outline:2px solid var(--accent);outline-offset:1px}.sorter{text-overflow:ellipsis;white-space:nowrap;max-width:190px;min-height:26px;color:var(--soft);width:100%;text-align:inherit;background:0 0;border:none;padding:0 8px;font-size:12px;font-weight:600;overflow:hidden}.film{gap:4px;padding:4px 0 2px;display:flex;overflow-x:auto}.frame{background:0 0;border-color:#0000;flex:1 0 46px;min-width:0;max-width:92px;padding:2px}.frame canvas{width:100%;image-rendering:pixelated;border-radius:4px;display:block}.frame figcaption{text-align:center}.frame.guess{border:1px dashed var(--warn)}.frame.guess canvas{opacity:.6}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage:not([data-tool=move])[data-tool] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", Fe = 12e4;
+}, Fe = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00;--veil:#ffffffb8;--picked:#e3f0f8}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70;--veil:#1a1e25bd;--picked:#1d3442}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.stage[data-tool=drag] #stage-overlay{cursor:grab}.legend{color:var(--soft);flex-wrap:wrap;flex:none;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.swatch.layer{max-width:none;margin-left:auto}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}thead th:first-child{text-align:left}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak td,tr.weak th{color:var(--soft);font-style:italic}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements .stated,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}.axis{pointer-events:none;color:var(--ink);text-overflow:ellipsis;white-space:nowrap;background:var(--stage);border-radius:4px;max-width:60%;padding:0 4px;font-size:13px;font-weight:600;position:absolute;overflow:hidden}.axis.x{bottom:6px;right:10px}.axis.y{writing-mode:vertical-rl;max-width:none;max-height:60%;top:10px;left:8px;transform:rotate(180deg)}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}button.small{min-height:24px;padding:0 8px;font-size:12px}input[type=search]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;width:128px;min-height:30px;padding:3px 9px;font-size:13px}::placeholder{color:var(--soft);opacity:1}.toolbar .tools{flex-wrap:wrap}#find .note{white-space:nowrap;margin:0}.facet-box{border-top:1px solid var(--line)}.facet-box>summary{overflow-wrap:anywhere;padding:5px 0}.facet-box .chosen{float:right;color:var(--accent);padding-left:8px;font-size:12px;font-weight:600}.facets{padding-left:12px}.facet{padding:2px 0 10px}.histogram{cursor:ew-resize;touch-action:pan-y;border-bottom:1px solid var(--line);width:100%;height:46px;display:block}.sliders{height:22px;position:relative}.sliders input{pointer-events:none;appearance:none;background:0 0;width:calc(100% + 16px);height:22px;margin:0;position:absolute;inset:0 -8px}.sliders input::-webkit-slider-runnable-track{background:0 0;height:22px}.sliders input::-moz-range-track{background:0 0}.sliders input::-webkit-slider-thumb{appearance:none;pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:16px;height:16px;margin-top:3px}.sliders input::-moz-range-thumb{pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:10px;height:10px}.ends{color:var(--soft);font-variant-numeric:tabular-nums;justify-content:space-between;align-items:center;font-size:12px;display:flex}.levels{max-height:214px;margin:6px 0 0;padding:0;list-style:none;overflow:auto}.levels li{grid-template-columns:minmax(0,1fr) 84px 58px;align-items:center;gap:8px;min-height:24px;display:grid}.levels label{align-items:center;gap:6px;min-width:0;display:flex}.level{text-overflow:ellipsis;white-space:nowrap;overflow:hidden}.levels .empty .level,.levels .empty .counted{color:var(--soft)}.count-bar{background:linear-gradient(var(--accent), var(--accent)) left / var(--share,0%) 100% no-repeat, var(--line);border-radius:3px;height:6px}.counted{text-align:right;font-variant-numeric:tabular-nums;font-size:12px}.table,.walk{background:var(--card);border:1px solid var(--line);border-radius:8px;flex:none;min-width:0;margin-top:8px;padding:6px 10px}.walk .scrolled{max-height:150px}.table-scroll{border-top:1px solid var(--line);height:190px;position:relative;overflow:auto}.rows{border-collapse:separate;border-spacing:0;width:auto;min-width:100%}.rows thead th{background:var(--card);z-index:1;height:26px;padding:0;position:sticky;top:0}.rows td{text-overflow:ellipsis;white-space:nowrap;cursor:pointer;max-width:190px;height:26px;padding:0 8px;overflow:hidden}.rows .word{text-align:left}.rows .space td{border:none;height:auto;padding:0}.rows.nameless .name{display:none}.rows tr.picked td{background:var(--picked)}.rows tr.marked td,.rows tbody tr:hover td{background:color-mix(in srgb, var(--accent) 16%, var(--card))}.rows:focus-visible tr.at td{box-shadow:inset 0 2px var(--accent), inset 0 -2px var(--accent)}.rows:focus-visible{outline:none}.table-scroll:has(.rows:focus-visible){outline:2px solid var(--accent);outline-offset:1px}.sorter{text-overflow:ellipsis;white-space:nowrap;max-width:190px;min-height:26px;color:var(--soft);width:100%;text-align:inherit;background:0 0;border:none;padding:0 8px;font-size:12px;font-weight:600;overflow:hidden}.film{gap:4px;padding:4px 0 2px;display:flex;overflow-x:auto}.frame{background:0 0;border-color:#0000;flex:1 0 46px;min-width:0;max-width:92px;padding:2px}.frame canvas{width:100%;image-rendering:pixelated;border-radius:4px;display:block}.frame figcaption{text-align:center}.frame.guess{border:1px dashed var(--warn)}.frame.guess canvas{opacity:.6}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage:not([data-tool=move])[data-tool] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", Ie = 12e4;
 function Q(t) {
 	let n = /* @__PURE__ */ new Map(), r = Array.from(crypto.getRandomValues(/* @__PURE__ */ new Uint32Array(2)), (e) => e.toString(36)).join("-"), i = 0, a = (e, t) => {
 		let r = e.id === void 0 ? void 0 : n.get(e.id), i = t?.[0];
@@ -2290,7 +2309,7 @@ function Q(t) {
 			return new Promise((r, i) => {
 				let l = setTimeout(() => {
 					n.delete(c), i(new e("The kernel does not answer. It is busy, or was restarted: then run the cell again."));
-				}, Fe);
+				}, Ie);
 				n.set(c, (e) => {
 					clearTimeout(l), n.delete(c), r(e);
 				}), t.send({
@@ -2313,12 +2332,12 @@ function $(e) {
 	let t = e?.rows;
 	return t ? Array.from({ length: t.byteLength / 4 }, (e, n) => t.getInt32(4 * n, !0)) : [];
 }
-function Ie({ model: e, el: n }) {
+function Le({ model: e, el: n }) {
 	let r = document.createElement("div"), i = r.attachShadow({ mode: "open" }), a = new CSSStyleSheet(), o = Q(e);
-	a.replaceSync(Pe), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"redo\" aria-keyshortcuts=\"Control+Y\">Redo</button>\n<button type=\"button\" id=\"save\">Save</button>\n<button type=\"button\" id=\"keep\" title=\"One HTML file of this view, which works offline\">Export</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\" class=\"tools\"></span>\n<div class=\"tools\">\n<div class=\"tools\" id=\"find\" role=\"search\"></div>\n<button type=\"button\" id=\"table-open\" aria-expanded=\"false\" aria-controls=\"table\">Table</button>\n</div>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, turn it in three dimensions or walk with the tool Walk, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n<div id=\"walk\" class=\"walk\" hidden></div>\n<div id=\"table\" class=\"table\" hidden></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"filters-title\">\n<h2 id=\"filters-title\">Filter</h2>\n<div id=\"filters\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
+	a.replaceSync(Fe), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"redo\" aria-keyshortcuts=\"Control+Y\">Redo</button>\n<button type=\"button\" id=\"save\">Save</button>\n<button type=\"button\" id=\"keep\" title=\"One HTML file of this view, which works offline\">Export</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\" class=\"tools\"></span>\n<div class=\"tools\">\n<div class=\"tools\" id=\"find\" role=\"search\"></div>\n<button type=\"button\" id=\"table-open\" aria-expanded=\"false\" aria-controls=\"table\">Table</button>\n</div>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, turn it in three dimensions or walk with the tool Walk, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n<div id=\"walk\" class=\"walk\" hidden></div>\n<div id=\"table\" class=\"table\" hidden></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"filters-title\">\n<h2 id=\"filters-title\">Filter</h2>\n<div id=\"filters\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
 	let s = document.body.dataset.jpThemeLight;
 	s && (r.dataset.theme = s === "true" ? "light" : "dark"), n.append(r);
-	let c = new Ne(i, new t(o));
+	let c = new Pe(i, new t(o));
 	c.onselect = (t) => {
 		let n = new DataView(new Int32Array(t).buffer);
 		e.set("selection", { rows: n }), e.save_changes();
@@ -2333,5 +2352,5 @@ function Ie({ model: e, el: n }) {
 		e.off("change:selection", l), c.end(), o.end();
 	};
 }
-var Le = { render: Ie };
-export { Le as default, Q as kernel };
+var Re = { render: Le };
+export { Re as default, Q as kernel };
