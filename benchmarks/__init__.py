@@ -52,6 +52,7 @@ BENCHMARKS = (
     "living",
     "cluster",
     "large_maps",
+    "refit",
     "explore",
     "relational",
     "gated",

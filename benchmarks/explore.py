@@ -125,7 +125,7 @@ def _measured(title: str, page: Opened, folder: Path) -> dict[str, Any]:
 
 
 def _dragged(browser: Page) -> dict[str, float]:
-    """Frames while the mouse drags the map to and fro."""
+    """Frames while the mouse drags the map back and forth."""
     browser.evaluate(_COUNT)
     browser.call("Input.dispatchMouseEvent", type="mousePressed", x=420, y=430, button="left", buttons=1, clickCount=1)
     spent, began, step = _processor(browser.process.pid), time.perf_counter(), 0

@@ -9,6 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
 import two_ways
 from canvas import FOLDER
 from PIL import Image
@@ -43,13 +44,24 @@ def choose(page: Page, selector: str, value: str, event: str = "change") -> None
     )
 
 
+def in_few_colours(frames: list[Image.Image]) -> list[Image.Image]:
+    """One palette for all pictures: greys, and colours by how many there are, not by how many pixels have them."""
+    pixels = np.concatenate([np.asarray(one).reshape(-1, 3) for one in frames])
+    vivid = np.unique(pixels[np.ptp(pixels.astype(int), axis=1) > 40] // 8 * 8, axis=0)
+    colours = Image.fromarray(vivid[None].astype(np.uint8)).quantize(120).getpalette() or []
+    greys = np.repeat(np.linspace(0, 255, 100).round().astype(int), 3).tolist()
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([*colours[:360], *greys])
+    return [one.quantize(palette=palette, dither=Image.Dither.NONE) for one in frames]
+
+
 def take(page: Page, folder: str, name: str) -> None:
     time.sleep(1.5)
     shot = Path(folder) / "shot.png"
     page.screenshot(shot)
     image = Image.open(io.BytesIO(shot.read_bytes())).convert("RGB")
     path = FOLDER / f"{name}.png"
-    image.save(path, optimize=True)  # no palette: it would lose the colours of few pixels, the dots of the legend
+    in_few_colours([image])[0].save(path, optimize=True)
     print(f"{path.name}: {path.stat().st_size // 1000} kB")
 
 

@@ -15,6 +15,7 @@ import clusters
 import digits
 import explorer
 import explorer_asking
+import explorer_hour
 import explorer_notebook
 import informed
 import landing
@@ -43,6 +44,7 @@ PAGES = (
     screenshot,
     explorer,
     explorer_asking,
+    explorer_hour,
     explorer_notebook,
     spectral,
     mixtures,

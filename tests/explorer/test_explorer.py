@@ -167,7 +167,9 @@ def test_questions_are_quick(explorer):
 
 def test_a_setting_says_where_things_are_kept(model, views, tmp_path):
     explorer = Explorer(model, table_of(model, views.X), (), Setting(folder=tmp_path / "new" / "folder"))
-    assert [path.rpartition("/")[2] for path in explorer.save()] == ["model.sidelight", "session.json"]
+    assert [path.rpartition("/")[2] for path in explorer.save()] == [
+        "model.sidelight", "session.json", "first.sidelight",
+    ]  # fmt: skip
 
 
 def test_rows_that_the_model_was_not_fitted_on_are_placed_by_it(model, views):

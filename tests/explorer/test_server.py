@@ -1,8 +1,12 @@
 """The server answers the page and nobody else: token, Host, Origin, sizes, paths."""
 
 import contextlib
+import csv
 import http.client
+import io
 import json
+import select
+import socket
 from urllib.parse import urlparse
 
 import numpy as np
@@ -60,7 +64,11 @@ def test_without_the_token_there_is_nothing(served, prefix):
 
 
 @pytest.mark.parametrize(
-    "path", ["../_server.py", "%2e%2e/_server.py", "static/app.js", "app.js/..", "..%5c", "index.html"]
+    "path",
+    [
+        *("../_http.py", "%2e%2e/_http.py", "static/app.js", "app.js/..", "..%5c", "index.html", "....//_http.py"),
+        *("%2e%2e%2f%2e%2e%2f%2e%2e%2fetc%2fpasswd", "..%c0%af..%c0%afetc/passwd", "file:///etc/passwd", "app.js%00"),
+    ],
 )
 def test_no_path_leads_out_of_the_page(served, path):
     assert ask(served, path=path)[0] == 404
@@ -89,6 +97,55 @@ def test_large_and_strange_requests_are_refused(served):
     assert ask(served, path="state")[0] == 200
 
 
+def test_an_upload_of_two_gigabytes_without_a_length_is_cut_off(served):
+    """Chunked, so that only counting helps: refused after a few megabytes, and the server goes on."""
+    where, sent = urlparse(served.address), 0
+    head = f"POST {where.path}say HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nContent-Type: application/json\r\n"
+    chunk = b"%x\r\n" % 1_000_000 + b"x" * 1_000_000 + b"\r\n"
+    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as connection:
+        connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+        answer = b""
+        while sent < 2_000_000_000 and not select.select([connection], [], [], 0)[0]:
+            try:
+                connection.sendall(chunk)
+            except (BrokenPipeError, ConnectionResetError):
+                break
+            sent += len(chunk)
+        with contextlib.suppress(ConnectionResetError):
+            answer = connection.recv(100)
+    assert sent < 4 * LARGEST
+    assert answer[:12] in (b"HTTP/1.1 413", b"")  # the answer, unless the connection was reset before it was read
+    assert ask(served, path="state")[0] == 200
+
+
+EVIL = ["<script>alert(1)</script>", "\u202eevil\u2066", "=HYPERLINK(1)", "__proto__", "a\u0000b", "'\"><img src=x>"]
+
+
+@pytest.mark.parametrize("name", EVIL)
+def test_hostile_names_and_values_are_text_and_nothing_else(model, views, name):
+    """They come back as they are in JSON, which no browser takes for a page, and as text in a spreadsheet."""
+    values = np.array([name] * 36, dtype=object)
+    with serve(Explorer(model, table_of(model, views.X, {name: values}, row_names=[name] * 36))) as page:
+        status, body, headers = ask(page, "POST", "say", {"statements": [_labelled(name)]})
+        assert (status, headers["content-type"]) == (200, "application/json")
+        assert headers["x-content-type-options"] == "nosniff"
+        state = json.loads(body)
+        assert [column["name"] for column in state["columns"]][:2] == [name, f"{name}2"]
+        assert name in state["statements"][0]["words"]
+        compile(state["code"]["python"], "page", "exec")  # a name ends no string
+        assert json.loads(ask(page, path="row?at=0")[1])["columns"][name] == name
+        text = ask(page, "POST", "export", {"rows": [0]})[1].decode()
+        cells = list(csv.reader(io.StringIO(text)))
+        assert not any(cell.startswith(("=", "+", "@")) for line in cells for cell in line)
+        refused = ask(page, "POST", "say", {"statements": [{"kind": "factor_out", "column": f"no {name}"}]})
+        assert refused[0] == 400
+        assert not set(json.loads(refused[1])["error"]) & set("\u202e\u2066\u0000")
+
+
+def _labelled(name):
+    return {"kind": "label", "rows": [0], "column": f"{name}2", "value": name}
+
+
 @pytest.mark.parametrize(
     ("path", "said"),
     [
@@ -102,6 +159,13 @@ def test_large_and_strange_requests_are_refused(served):
         ("say", {"statements": [{"kind": "drop", "rows": [36]}]}),
         ("say", {"statements": [{"kind": "factor_out", "column": "nothing"}]}),
         ("switch", {"at": 17}),
+        ("move", {"rows": [0], "shift": [1e999, 0]}),
+        ("move", {"rows": [0], "shift": [0]}),
+        ("move", {"rows": [], "shift": [0, 1]}),
+        ("edit", {"at": 0, "changes": {"value": "x"}}),
+        ("edit", {"at": 0, "changes": "all"}),
+        ("redo", {}),
+        ("say", {"statements": [{"kind": "pin", "rows": [0], "places": [[0, 0, 0]] * 9}]}),
         ("visit", {"at": -1}),
         ("forget", {"at": True}),
         ("counterfactual", {"rows": [1], "given": {"object": "mug"}}),

@@ -53,7 +53,8 @@ def test_an_axis_shows_a_column_and_is_not_turned(model, table, views):
     np.testing.assert_array_equal(np.abs(placed.rotation), np.eye(2))
     assert placed.rotation[0, 0] == 1.0
     shown = placed.shown(found.embedding)
-    np.testing.assert_allclose([shown.std(), shown.mean()], [before.std(), before.mean()], rtol=0.3, atol=1e-6)
+    np.testing.assert_allclose(shown.std(axis=0), np.sqrt((before.std(axis=0) ** 2).mean()))  # each axis its own scale
+    np.testing.assert_allclose(placed.latent(shown), found.embedding, atol=1e-9)
     names = {"X": views.X, "columns": dict(table.columns)}
     exec(python_of(model, table, said), names)
     assert names["model"].embedding_.tobytes() == found.model.embedding_.tobytes()
@@ -144,3 +145,20 @@ def test_statements_are_changed_undone_and_done_again(explorer):
     explorer.move(np.array([3]), [1.0, 1.0], (0, 1))
     with pytest.raises(ValueError, match="has places"):
         explorer.edit(len(explorer.session.statements) - 1, {"rows": [4]})
+
+
+def test_intervals_count_the_entries_that_are_there_and_the_variance_of_each_selection():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    X[:200, 0] *= 3  # a small selection that varies more
+    model = TwoWayEmbedding().fit(X)
+    gaps = X.copy()
+    gaps[20:200, 1] = np.nan  # of 200 entries 20 are there
+    shown = Explorer(model, table_of(model, X)).map()
+    shown.__dict__["_after_given"] = shown.table.in_units(gaps)
+    found = {one["name"]: one for one in shown.summary(np.arange(200), None)["features"]}
+    half = {name: (one["high"] - one["low"]) / 2 / 1.96 for name, one in found.items()}
+    spread = np.sqrt((199 * X[:200, 0].var(ddof=1) + 1799 * X[200:, 0].var(ddof=1)) / 1998)
+    assert abs(half["x1"] - X[:200, 0].std() / np.sqrt(200) / spread) < 0.02  # 0.16; with one variance it would be 0.07
+    assert abs(half["x2"] - 1 / np.sqrt(20)) < 0.05
+    assert abs(half["x3"] - 1 / np.sqrt(200)) < 0.01

@@ -75,7 +75,7 @@ def test_a_fit_in_the_page_gives_python_the_new_model(widget, model):
     widget.explorer.job.wait(60)
     assert widget.model is not model
     assert len(widget.session.maps) == 2
-    assert [path.rpartition(".")[2] for path in widget.save()] == ["sidelight", "json"]
+    assert [path.rpartition(".")[2] for path in widget.save()] == ["sidelight", "json", "sidelight"]
 
 
 def test_without_anywidget_the_message_says_what_to_install(model, views, monkeypatch):

@@ -46,6 +46,7 @@ export function mapsOf(state: State, visit: (at: number) => void): HTMLElement[]
 export function measuresOf(before: Measures | null, now: Measures): HTMLElement {
   const line = (name: string, was: string, is: string) => make("tr", {}, make("th", { scope: "row", title: name }, name), ...(before ? [make("td", {}, was)] : []), make("td", {}, is));
   const lines = [line("trustworthiness", before ? before.trustworthiness.toFixed(3) : "", now.trustworthiness.toFixed(3))];
+  if (now.rest != null) lines.push(line(`trustworthiness after ${(now.after ?? []).join(", ")}`, before?.rest?.toFixed(3) ?? "–", now.rest.toFixed(3)));
   if (now.reconstruction !== null) lines.push(line("reconstruction (R²)", before?.reconstruction?.toFixed(3) ?? "–", now.reconstruction.toFixed(3)));
   for (const one of now.columns) {
     const was = before?.columns.find((other) => other.name === one.name), chance = one.kind === "category" ? ` (chance ${one.chance.toFixed(2)})` : " (R²)";

@@ -72,6 +72,8 @@ export interface Layer { size: number; extent: number[]; low: number; high: numb
 
 export interface Measures {
   trustworthiness: number;
+  rest?: number | null; // trustworthiness beside the rows without the effect of what was given
+  after?: string[];
   reconstruction: number | null;
   columns: { name: string; value: number; chance: number; kind: string }[];
 }

@@ -70,6 +70,7 @@ def explore(
         _replay(talk, file, table, replay, request)
         return
     files = {"model": str(source), **({"data": str(data)} if data else {})} if is_model else {"data": str(source)}
+    files |= {"missing": request.missing} if request.missing != "keep" else {}
     open_page(talk, file, table, opening, (data or source).name, files)
 
 

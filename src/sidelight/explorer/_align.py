@@ -1,10 +1,13 @@
 r"""Align a map with another one of the same rows, for the eye: rotation, reflection, one scale and a shift.
 
-Minimise over orthogonal R (q, q), s > 0 and t the sum over the chosen rows (orthogonal Procrustes, Schönemann 1966)
+Minimise over orthogonal R (q, q) and t the sum over the chosen rows (orthogonal Procrustes, Schönemann 1966)
 
 .. math::
 
     \sum_i | s (z_i - \bar z) R + t - w_i |^2,\qquad (Z - \bar z)^T (W - \bar w) = U S V^T,\; R = U V^T,\; t = \bar w
+
+with the scale s that gives both maps the same spread. The least-squares scale would be the same for maps that differ by
+a similarity, and shrink a map that has little in common with the one before.
 """
 
 from __future__ import annotations
@@ -23,10 +26,10 @@ _FLAT = 1e-3  # rows in a line do not say whether a map is mirrored
 
 @dataclass(frozen=True)
 class Similarity:
-    """``shown = scale * (z - centre) @ rotation + shift`` and back."""
+    """``shown = scale * (z - centre) @ rotation + shift`` and back; ``scale`` is one number, or one for each axis."""
 
     rotation: Array
-    scale: float
+    scale: float | Array
     centre: Array
     shift: Array
 
@@ -37,7 +40,7 @@ class Similarity:
 
     def shown(self, Z: Array) -> Array:
         """Places on the page (m, q) of latent points (m, q)."""
-        return np.asarray(self.scale * (Z - self.centre) @ self.rotation + self.shift)
+        return np.asarray((self.scale * (Z - self.centre)) @ self.rotation + self.shift)
 
     def latent(self, W: Array) -> Array:
         """Latent points (m, q) of places on the page (m, q)."""
@@ -48,7 +51,8 @@ def aligned(Z: Array, W: Array, rows: Array | None = None, named: tuple[int, ...
     """The similarity that takes latent points Z (n, q) nearest to the places W (n, q) of the same rows.
 
     With ``rows``, of these rows; of fewer than q + 1 rows, a shift is all that is known, and the other rows decide
-    rotation and scale. With ``named`` axes, which mean something, nothing is turned, and only other axes are mirrored.
+    rotation and scale. With ``named`` axes, which mean something, nothing is turned, only other axes are mirrored, and
+    each axis has a scale of its own, because their units have nothing to do with each other.
     """
     q = Z.shape[1]
     if W.shape[1] != q:
@@ -66,10 +70,11 @@ def aligned(Z: Array, W: Array, rows: Array | None = None, named: tuple[int, ...
     if named:
         signs = np.where((A * B).sum(axis=0) < 0, -1.0, 1.0)
         signs[list(named)] = 1.0
-        spread = float(np.sqrt((B**2).sum() / size)) if size > 0 else 1.0
-        return Similarity(np.diag(signs), spread if spread > 0 else 1.0, centre, shift)
-    U, S, Vt = np.linalg.svd(A.T @ B)
-    scale = float(S.sum()) / size if size > 0 and S.sum() > 0 else 1.0
+        wide, tall = np.sqrt((B**2).mean()), np.sqrt((A**2).mean(axis=0))
+        return Similarity(np.diag(signs), wide / np.where(tall > 0, tall, 1.0), centre, shift)
+    U, _, Vt = np.linalg.svd(A.T @ B)
+    other = float((B**2).sum())
+    scale = float(np.sqrt(other / size)) if size > 0 and other > 0 else 1.0
     return Similarity(U @ Vt, scale, centre, shift)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.plot._colouring import Numbers
@@ -29,6 +28,7 @@ class AxisColumn:
     values: Array
     is_number: bool
     period: float = 0.0
+    is_date: bool = False
 
     @property
     def count(self) -> int:
@@ -47,15 +47,18 @@ class AxisColumn:
         if not self.is_number:
             return f"Relation.from_labels({own})"
         period = f", period={self.period!r}" if self.period else ""
-        return f"Relation.from_values(np.array({own}, dtype=float){period})"
+        numbers = f"np.array({own}, dtype=float)"
+        if self.is_date:  # in days
+            numbers = f"np.array({own}, dtype='datetime64[ns]').astype(float) / 864e11"
+        return f"Relation.from_values({numbers}{period})"
 
 
 def axis_column(name: str, values: Array, kept: Array, period: float) -> AxisColumn:
-    """A column of the table as the page reads it: text and whole numbers of few values are labels."""
+    """A column of the table as the page reads it: text and whole numbers of few values are labels, dates are days."""
     (shown,) = shown_columns({name: values}, len(values))
-    is_number = isinstance(shown, Numbers) and not shown.is_date
-    own = values[kept]
-    return AxisColumn(name, own.astype(np.float64) if is_number else own, is_number, period if is_number else 0.0)
+    if not isinstance(shown, Numbers):
+        return AxisColumn(name, values[kept], is_number=False)
+    return AxisColumn(name, shown.values[kept], True, period, shown.is_date)
 
 
 def relational_model(last: Any, axes: Mapping[str, AxisColumn]) -> tuple[Any, dict[str, Any]]:

@@ -13,7 +13,10 @@ from ._fit import Hints, hints_of
 from ._table import Table
 from .statement import Statement
 
-__all__ = ["command_of", "python_of"]
+__all__ = ["FIRST", "command_of", "python_of"]
+
+FIRST = "first.sidelight"
+"""The file in which *Save* keeps the model that a session began with."""
 
 _MOST = 60  # row numbers that are written out; a longer session is replayed from its file
 _REPLAY = """import sidelight
@@ -61,8 +64,10 @@ def python_of(base: Any, table: Table, statements: Sequence[Statement]) -> str:
 def command_of(files: Mapping[str, str]) -> str:
     """The command that makes the same map from the session file."""
     rows = [] if "model" in files and "data" not in files else [files.get("data", "DATA")]  # a model may keep its rows
-    model = files.get("model", "MODEL")
-    return shlex.join(["sidelight", "explore", model, *rows, "--replay", "session.json", "--out", "new.sidelight"])
+    model = files.get("model", FIRST)
+    gaps = ["--missing", files["missing"]] if "missing" in files else []
+    replayed = ["--replay", "session.json", "--out", "new.sidelight"]
+    return shlex.join(["sidelight", "explore", model, *rows, *gaps, *replayed])
 
 
 def _label(one: Statement, table: Table) -> list[str]:

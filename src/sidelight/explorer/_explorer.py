@@ -20,7 +20,7 @@ from sidelight.persistence import save
 
 from ._align import Similarity
 from ._axis import axis_names_of
-from ._code import command_of, python_of
+from ._code import FIRST, command_of, python_of
 from ._fit import Fitted, can_say, check_statements, embedding_of
 from ._held import placed_statement, shown_moves
 from ._job import Job, idle_worker
@@ -174,7 +174,8 @@ class Explorer(RowAnswers):
 
     def measures(self, at: int) -> dict[str, Any]:
         """Measures of a map, with the columns that any statement names."""
-        names = dict.fromkeys(one.column for one in self.session.statements if one.kind in ("factor_out", "bring_out"))
+        named = ("factor_out", "bring_out", "axis")
+        names = dict.fromkeys(one.column for one in self.session.statements if one.kind in named)
         key = (self.session.maps[at].number if 0 <= at < len(self.session.maps) else -1, tuple(names))
         if key not in self._measures:
             columns = self.columns
@@ -323,14 +324,15 @@ class Explorer(RowAnswers):
     # ---- keep
 
     def save(self) -> list[str]:
-        """Write the current model and the session into the folder; return the paths."""
+        """Write the current model, the session, and the first model to replay it with; return the paths."""
         folder = self.setting.folder
         folder.mkdir(parents=True, exist_ok=True)
-        model, session = folder / "model.sidelight", folder / "session.json"
+        paths = [folder / name for name in ("model.sidelight", "session.json", FIRST)]
         with self._lock:
-            (self.setting.save_model or _save)(self.map().fitted.model, model)
-            self.session.save(session)
-        return [str(model), str(session)]
+            for shown, path in ((self.map(), paths[0]), (self._maps[0], paths[2])):
+                (self.setting.save_model or _save)(shown.fitted.model, path)
+            self.session.save(paths[1])
+        return [str(path) for path in paths]
 
     def _stated(self, one: Statement) -> dict[str, Any]:
         said = {"kind": one.kind, "words": one.words(), "on": one.on, "column": one.column, "value": one.value}

@@ -133,6 +133,9 @@ def check_statements(base: Any, table: Table, statements: Sequence[Statement]) -
             rule = f"takes {wanted} axes, and the map has {dims} (an angle takes two)"
             remedy = "Switch one of the statements off, or start with a map of more dimensions"
             raise ValueError(error_message(_OWNER, "axis", ", ".join(hints.axes), rule, remedy))
+        if not np.isfinite(np.asarray(table.X, dtype=np.float64)).all():
+            rule, remedy = "needs complete rows, and some entries are missing", "Fill them first (sidelight impute)"
+            raise ValueError(error_message(_OWNER, "axis", ", ".join(hints.axes), rule, remedy))
         if any(one.on and one.kind == "move" for one in statements):
             rule = "cannot be held on a map with an axis of its own"
             raise ValueError(error_message(_OWNER, "move", "some rows", rule, "Switch one of the statements off"))

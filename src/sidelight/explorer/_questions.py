@@ -197,7 +197,9 @@ class Map:
         """What sets rows apart from others, or from all the rest: features by the size of the effect.
 
         Effects are differences of means in standard deviations within the two, with intervals by the normal
-        approximation (Hedges and Olkin, 1985), in the units of the data after what was given.
+        approximation (Hedges and Olkin, 1985) with the variance of each of the two, as Welch's test has it, so that a
+        small selection that varies more is not sure of more. Missing entries are not counted. In the units of the data
+        after what was given.
         """
         rest = rows_without(self.table.n, rows) if others is None else others
         found = {"count": len(rows), "others": len(rest), "columns": self._told(rows)}
@@ -205,13 +207,14 @@ class Map:
             return found | {"features": []}
         data = self._after_given
         first, second = (_group(data.numbers[at]) for at in (rows, rest))
+        n, m = (np.maximum(np.isfinite(data.numbers[at]).sum(axis=0), 1) for at in (rows, rest))
         moved = first.mean - second.mean
-        spread = np.sqrt(
-            ((first.n - 1) * first.variance + (second.n - 1) * second.variance) / max(first.n + second.n - 2, 1)
-        )
-        effect = np.divide(moved, spread, out=_LARGEST * np.sign(moved), where=spread > 0)
-        error = np.sqrt(1 / first.n + 1 / second.n + effect**2 / (2 * (first.n + second.n)))
-        rates = false_discovery_rates(welch(first, second))
+        pooled = ((n - 1) * first.variance + (m - 1) * second.variance) / np.maximum(n + m - 2, 1)
+        varies = pooled > 0
+        effect = np.divide(moved, np.sqrt(pooled), out=_LARGEST * np.sign(moved), where=varies)
+        of_means = np.divide(first.variance / n + second.variance / m, pooled, out=1 / n + 1 / m, where=varies)
+        error = np.sqrt(of_means + effect**2 / (2 * (n + m)))
+        rates = false_discovery_rates(_welch(first, second, n, m))
         order = np.argsort(-np.nan_to_num(np.abs(effect)), kind="stable")[:_LISTED]
         features = [
             {
@@ -232,7 +235,7 @@ class Map:
                 low, mean, high = (float(f(values[rows])) for f in (np.nanmin, np.nanmean, np.nanmax))
                 out.append({"name": name, "range": [low, mean, high], "values": []})
                 continue
-            texts = [str(value) for value in values[rows].tolist() if value is not None and value == value]
+            texts = [_words(value) for value in values[rows].tolist() if value is not None and value == value]
             counts: dict[str, int] = {}
             for text in texts:
                 counts[text] = counts.get(text, 0) + 1
@@ -271,10 +274,24 @@ class Map:
         out: dict[str, Any] = {"trustworthiness": float(trustworthiness(X, Z, n_neighbors=k)), "reconstruction": None}
         if capabilities(self.model).has_score and not capabilities(self.model).score_is_log_density:
             out["reconstruction"] = float(self.model.score(self.table.take(at), **self.side(at)))
+        out |= {"rest": self._trustworthiness_of_rest(at, Z, k), "after": list(self.given_names)}
         out["columns"] = [
             found for name, values in columns.items() if (found := _told_by_neighbours(name, values[at], Z))
         ]
         return out
+
+    def _trustworthiness_of_rest(self, at: Array, Z: Array, k: int) -> float | None:
+        """Trustworthiness beside the rows without the effect of what was given, which the map is to show."""
+        if not self.given_names or not capabilities(self.model).has_corrected:
+            return None
+        known = np.ones(len(at), dtype=bool)
+        for name in self.given_names:
+            known &= np.array([value is not None and value == value for value in self.columns[name][at].tolist()])
+        rows = at[known]
+        if len(rows) < 2 * k + 2:
+            return None
+        X = np.asarray(self.model.corrected(self.table.take(rows), **self.side(rows)))
+        return float(trustworthiness(X, Z[known], n_neighbors=k))
 
 
 def _told_by_neighbours(name: str, values: Array, Z: Array) -> dict[str, Any] | None:
@@ -295,6 +312,16 @@ def _group(rows: Array) -> Group:
     return Group(len(rows), mean, variance, np.empty((0, rows.shape[1])))
 
 
+def _welch(first: Group, second: Group, n: Array, m: Array) -> Array:
+    """Welch's p-values (d,) with the number of entries (d,) that each column has in the two groups."""
+    found = np.ones(len(n))
+    for one, other in np.unique(np.column_stack([n, m]), axis=0).tolist():
+        at = np.flatnonzero((n == one) & (m == other))
+        parts = [Group(k, g.mean[at], g.variance[at], g.resampled[:, at]) for k, g in ((one, first), (other, second))]
+        found[at] = np.nan_to_num(welch(*parts), nan=1.0)
+    return found
+
+
 def _plain_row(data: DataRows, at: int) -> dict[str, Any]:
     """Numbers and categories of one row, with the names of both."""
     texts = [column.levels[code] if (code := column.codes[at]) >= 0 else None for column in data.categories]
@@ -312,4 +339,9 @@ def _is_number(value: Any) -> bool:
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else _words(value)
+
+
+def _words(value: Any) -> str:
+    """A value as text; a date without the midnight that tables give it."""
+    return str(value).removesuffix(" 00:00:00")

@@ -1163,7 +1163,7 @@ function me(e, t) {
 		scope: "row",
 		title: t
 	}, t), ...e ? [i("td", {}, n)] : [], i("td", {}, r)), r = [n("trustworthiness", e ? e.trustworthiness.toFixed(3) : "", t.trustworthiness.toFixed(3))];
-	t.reconstruction !== null && r.push(n("reconstruction (R²)", e?.reconstruction?.toFixed(3) ?? "–", t.reconstruction.toFixed(3)));
+	t.rest != null && r.push(n(`trustworthiness after ${(t.after ?? []).join(", ")}`, e?.rest?.toFixed(3) ?? "–", t.rest.toFixed(3))), t.reconstruction !== null && r.push(n("reconstruction (R²)", e?.reconstruction?.toFixed(3) ?? "–", t.reconstruction.toFixed(3)));
 	for (let i of t.columns) {
 		let t = e?.columns.find((e) => e.name === i.name), a = i.kind === "category" ? ` (chance ${i.chance.toFixed(2)})` : " (R²)";
 		r.push(n(`neighbours tell ${i.name}${a}`, t ? t.value.toFixed(3) : "–", i.value.toFixed(3)));
