@@ -64,4 +64,4 @@ docs: $(STAMP)          ## HTML in docs/_build/html, warnings are errors
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean:
-	rm -rf $(VENV) $(VENV)-* .venv-* out/machines docs/_build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-* .venv-* out/machines docs/_build docs/gallery docs/tutorials .pytest_cache .mypy_cache .ruff_cache
