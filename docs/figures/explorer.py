@@ -37,10 +37,10 @@ def hover(page: Page, row: int) -> None:
     page.wait_until(f"{PAGE}.row?.row === {row} && !{PAGE}.asking")
 
 
-def choose(page: Page, selector: str, value: str) -> None:
+def choose(page: Page, selector: str, value: str, event: str = "change") -> None:
     page.evaluate(
         f"(() => {{ const s = document.querySelector('{selector}'); s.value = '{value}';"
-        "s.dispatchEvent(new Event('change')); })()"
+        f"s.dispatchEvent(new Event('{event}')); }})()"
     )
 
 

@@ -14,6 +14,7 @@ import cells
 import clusters
 import digits
 import explorer
+import explorer_asking
 import explorer_hour
 import explorer_notebook
 import informed
@@ -42,6 +43,7 @@ PAGES = (
     wrapping,
     screenshot,
     explorer,
+    explorer_asking,
     explorer_hour,
     explorer_notebook,
     spectral,

@@ -170,7 +170,7 @@ def test_questions_about_100_000_rows_are_quick():
     """Under 50 ms at the pointer; processor time, because other processes take turns."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100_000, 6))
-    model = sidelight.TwoWayEmbedding().fit(X)
+    model = sidelight.ProbabilisticPCA(2).fit(X)
     columns = {"word": rng.choice(["red", "green", "blue"], 100_000), "value": rng.normal(size=100_000)}
     explorer = Explorer(model, table_of(model, X, columns, row_names=[f"row {k}" for k in range(100_000)]))
     shown, state = explorer.map(), explorer.state()

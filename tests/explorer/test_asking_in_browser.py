@@ -11,10 +11,11 @@ import pytest
 pytest.importorskip("starlette", reason="needs the extra explore")
 pytest.importorskip("uvicorn", reason="needs the extra explore")
 sys.path.insert(0, str(Path(__file__).parent))
-from opened import PAGE, Opened, find_chromium
+from opened import PAGE, Opened, chromium, find_chromium
 
 import sidelight
 from sidelight.explorer._explorer import Explorer, Setting
+from sidelight.explorer._kept import write_page
 from sidelight.explorer._table import table_of
 
 pytestmark = [
@@ -291,3 +292,27 @@ def test_axe_finds_nothing_serious_with_every_panel_open(width, dark, cellar, tm
         found = json.loads(page.evaluate("axe.run(document).then((found) => JSON.stringify(found.violations))"))
         told = [(one["id"], one["impact"], [node["html"][:160] for node in one["nodes"]][:4]) for one in found]
         assert [one for one in told if one[1] in ("serious", "critical")] == [], told
+
+
+def test_a_page_that_was_kept_as_a_file_filters_searches_sorts_and_walks(cellar, wine, tmp_path):
+    kind, age, _ = wine[1].values()
+    path = write_page(cellar, tmp_path / "kept.html")
+    with chromium.Page(tmp_path / "profile") as page:
+        page.open(path)
+        page.evaluate("document.getElementById('table-open').click()")
+        page.wait_until("document.querySelector('#table tbody')?.innerText.includes('bottle 0')", 60)
+        page.evaluate(f"{ASK}.filters.set('kind', {{off: [0]}})")  # red
+        page.wait_until(f"{ASK}.filters.passing !== null")
+        np.testing.assert_array_equal(passing(page), kind != "red")
+        choose(page, "#find input", "bottle 29", "input")
+        page.wait_until("document.getElementById('found').textContent === '10 found'", 60)
+        head = "[...document.querySelectorAll('#table .sorter')].find((b) => b.textContent.startsWith('age'))"
+        page.evaluate(f"{head}.click()")
+        order = sorted(
+            np.flatnonzero(kind != "red"), key=lambda row: (np.isnan(age[row]), np.nan_to_num(age[row]), row)
+        )
+        page.wait_until(f"{ASK}.table.order[0] === {order[0]}", 60)
+        assert page.evaluate(f"Array.from({ASK}.table.order)") == [int(row) for row in order]
+        walk = f"const s = {PAGE}.scatter; for (let k = 0; k < 9; k++) s.onwalk(s.toMap(300 + 20 * k, 200), k === 0);"
+        page.evaluate(f"(() => {{ {walk} }})()")
+        page.wait_until("document.querySelector('#walk table') !== null", 60)

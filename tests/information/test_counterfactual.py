@@ -167,12 +167,37 @@ class TestChange:
             ({"residual": 0.5}, "residual=0.5 needs to know what the rows are now"),
             ({"residual": 2.0, "given_now": "now"}, "residual=2.0 is not a share"),
             ({"residual": "some", "given_now": "now"}, "residual=some is not a share"),
+            ({"residual": "row"}, "residual=row needs to know what the rows are now"),
+            ({"residual": "row", "given_now": "now", "return_std": True}, "residual=row has no standard deviations"),
             ({"given_now": "never"}, "never"),
         ],
     )
     def test_wrong_arguments_get_a_sentence(self, model, asked, sentence):
         with pytest.raises(ValueError, match=sentence):
             model[0].counterfactual(model[1], given="then", **asked)
+
+    def test_a_row_that_is_kept_changes_in_what_the_new_category_has(self):
+        rng = np.random.default_rng(0)
+        kind = np.tile(np.arange(4), 30)
+        faces = rng.normal(size=(4, 150))[kind] + 0.3 * rng.normal(size=(120, 10)) @ rng.normal(size=(10, 150))
+        worn = np.repeat(["bare", "worn"], 60)
+        pattern = 3.0 * rng.normal(size=(120, 20)) * (worn == "worn")[:, None]  # each wearer's own
+        X = faces + np.pad(pattern + 2.0 * (worn == "worn")[:, None], ((0, 0), (130, 0)))
+        found = KernelInformationEmbedding(max_iter=20, tol=1e-2).fit(X, given=worn)
+        shown = found.counterfactual(X[:60], given="worn", given_now="bare", residual="row")
+        change = np.sqrt(np.mean((shown - X[:60]) ** 2, axis=0))
+        assert change[:130].mean() < 0.15 * change[130:].mean()
+        assert np.allclose(change[130:].mean(), np.sqrt(np.mean(X[60:, 130:] ** 2)), rtol=0.3)
+        one = found.counterfactual(X[7:8], given="worn", given_now="bare", residual="row")
+        np.testing.assert_allclose(one[0], shown[7], rtol=1e-9, atol=1e-9)
+        same = found.counterfactual(X[:3], given="bare", given_now="bare", residual="row")
+        np.testing.assert_allclose(same, X[:3], atol=1e-9)
+
+    def test_a_row_is_kept_for_categories_only(self):
+        X, types, _ = cells(n=40)
+        found = KernelInformationEmbedding(max_iter=5, tol=1e-1).fit(X, given=types + 0.5)
+        with pytest.raises(ValueError, match="residual=row compares categories"):
+            found.counterfactual(X, given=1.0, given_now=types + 0.5, residual="row")
 
     def test_models_of_an_older_version_say_that_they_have_no_change(self, model):
         from copy import copy

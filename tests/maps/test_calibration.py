@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtri
 
 from sidelight.maps.calibration import Calibration, calibrated_rows, fold_numbers, half_widths
-from sidelight.maps.left_out_entries import hidden_errors, hide_like_others
+from sidelight.maps.left_out_entries import hidden_errors, hide_in_turns, hide_like_others
 from sidelight.maps.left_out_rows import in_folds
 
 
@@ -84,17 +84,46 @@ def test_hidden_entries_have_the_gaps_of_other_rows_and_leave_something():
     assert (np.ones((50, 4), dtype=bool) & ~hide_like_others(np.ones((50, 4), dtype=bool))).any(axis=1).all()
 
 
+def test_rows_with_hidden_entries_miss_as_much_as_rows_with_missing_ones():
+    observed = np.random.default_rng(0).random((2000, 10)) > 0.2
+    hidden = hide_in_turns(observed, np.arange(2000))
+    gaps = np.logical_not(observed)
+    beside_missing = np.average(gaps.sum(axis=1), weights=gaps.sum(axis=1))
+    beside_hidden = np.average((gaps | hidden).sum(axis=2).ravel(), weights=hidden.sum(axis=2).ravel())
+    assert beside_hidden == pytest.approx(beside_missing, abs=0.1)
+    others = hide_like_others(observed)
+    assert np.average((gaps | others).sum(axis=1), weights=others.sum(axis=1)) > beside_missing + 1.0
+
+
+def test_entries_that_are_missing_together_are_hidden_together():
+    observed = np.ones((200, 6), dtype=bool)
+    observed[:60, :3] = False
+    observed[50:70, 5] = False
+    hidden = hide_in_turns(observed, np.arange(200))[:, 60:].reshape(-1, 6)
+    together = hidden[hidden[:, :3].any(axis=1)]
+    assert len(together) > 100
+    assert together[:, :3].all()
+    assert together[:, 3:].mean() < 0.1
+    assert hidden[:, 3].any()  # a column without gaps may have one in a new row
+    assert not (hide_in_turns(observed, np.arange(60))[:, :, :3]).any()
+
+
+def test_a_row_of_one_entry_keeps_it():
+    observed = np.eye(4, dtype=bool)
+    assert not hide_in_turns(observed, np.arange(4)).any()
+
+
 @pytest.mark.parametrize(("n_columns", "share"), [(3, 20), (40, 5)])
 def test_entries_are_hidden_from_models_of_nearly_all_rows_where_fits_are_cheap(n_columns, share):
     rows = np.random.default_rng(0).normal(size=(400, n_columns))
     left = []
 
-    def predict(kept, out, queries):
-        left.append(len(out))
-        assert len(kept) == len(rows) - len(out)
+    def predict(kept, queries):
+        left.append(len(rows) - len(kept))
+        assert len(queries) == 4 * left[-1]
         return np.zeros(queries.shape), np.ones(queries.shape)
 
     errors = hidden_errors(rows, np.ones(rows.shape, dtype=bool), predict)
     assert left == [400 // share] * share
     hidden = ~np.isnan(errors)
-    assert np.array_equal(errors[hidden], np.abs(rows)[hidden])
+    assert np.array_equal(errors[hidden], np.abs(np.tile(rows, (4, 1)))[hidden])

@@ -3,7 +3,7 @@
 import { button, count, fill, make, written } from "./dom";
 import type { Column, State } from "./types";
 
-const BINS = 40, MISSING = 255, HEIGHT = 46;
+const BINS = 40, MISSING = 255, WIDTH = 400, HEIGHT = 46, RATIO = 2; // pixels of a histogram; the page stretches it
 
 // A column with its filter. `bin` is a row's category or bar; `out` is 1 where the filter of this column takes a row away.
 interface Facet {
@@ -53,11 +53,17 @@ export class Filters {
   private waiting = false;
   private head = make("div", { class: "tools wrap" });
   private more = make("details");
+  private colours: Record<string, string> = {};
 
   constructor(private box: HTMLElement, private values: (at: number) => Promise<Float32Array>, private onchange: () => void) {}
 
   passes(row: number): boolean { return !this.passing || this.passing[row] === 1; }
-  get count(): number { return this.passing ? this.passing.reduce((sum, one) => sum + one, 0) : this.n; }
+  get count(): number {
+    let sum = this.passing ? 0 : this.n;
+    if (this.passing) for (let i = 0; i < this.n; i++) sum += this.passing[i];
+    return sum;
+  }
+
   get active(): boolean { return this.passing !== null; }
 
   // Columns of a new state; filters of columns that are still there stay.
@@ -76,6 +82,9 @@ export class Filters {
     fill(this.box, this.head, ...own.map((one) => one.box), ...(features.length ? [this.more] : []));
     this.settle();
   }
+
+  // Light and dark.
+  repaint(): void { this.settle(); }
 
   clear(): void {
     for (const one of this.facets) { one.range = null; one.off.clear(); one.out = null; }
@@ -130,7 +139,8 @@ export class Filters {
 
   // Counts again what passes, here and in the histograms that are open.
   private settle(): void {
-    const active = this.facets.filter((one) => one.out), { failing } = this;
+    const active = this.facets.filter((one) => one.out), { failing } = this, style = getComputedStyle(this.box);
+    for (const name of ["accent", "line", "veil"]) this.colours[name] = style.getPropertyValue(`--${name}`); // once: asking styles between changes is slow
     failing.fill(0);
     for (const { out } of active) for (let i = 0; i < this.n; i++) failing[i] += out![i];
     this.passing = null;
@@ -142,9 +152,7 @@ export class Filters {
       const set = one.out !== null, said = one.range ? `${shown(one.range[0], one.column)} to ${shown(one.range[1], one.column)}` : one.off.size ? `${one.size - one.off.size - (one.all[one.size - 1] || one.column.kind === "numbers" ? 0 : 1)} chosen` : "";
       fill(one.box.querySelector("summary")!, one.column.name, ...(set ? [make("span", { class: "chosen" }, said)] : []));
       if (!one.values || !one.box.open) continue;
-      const now = new Uint32Array(256), own = one.out;
-      for (let i = 0; i < this.n; i++) if (failing[i] === (own ? own[i] : 0)) now[one.bin[i]]++;
-      one.now = now;
+      one.now = this.active ? counted(one.bin, failing, one.out) : one.all;
       one.redraw();
     }
     this.describe();
@@ -189,7 +197,7 @@ export class Filters {
 
   private histogram(one: Facet, body: HTMLElement): () => void {
     const { column } = one, low = column.period ? 0 : column.low ?? 0, high = column.period ?? column.high ?? 1;
-    const canvas = make("canvas", { class: "histogram", role: "img" });
+    const canvas = make("canvas", { class: "histogram", role: "img", width: RATIO * WIDTH, height: RATIO * HEIGHT });
     const set = (range: [number, number]) => { one.range = range[0] <= low && range[1] >= high ? null : range; this.sift(one); this.settle(); };
     const slider = (which: 0 | 1) => make("input", { type: "range", min: String(low), max: String(high), step: "any", "aria-label": `${column.name}: ${which ? "largest" : "smallest"} value`,
       oninput: (event: Event) => {
@@ -225,28 +233,35 @@ export class Filters {
       reset.disabled = !one.range;
       const left = one.all[MISSING] && !one.range ? `, ${count(one.all[MISSING], "row")} without a value` : "";
       canvas.setAttribute("aria-label", `Histogram of ${column.name} from ${shown(low, column)} to ${shown(high, column)}${left}`);
-      paintBars(canvas, one, range, [low, high]);
+      paintBars(canvas, one, range, [low, high], this.colours);
     };
   }
 }
 
+// Rows in each bar that all filters but `own` let pass.
+function counted(bin: Uint8Array, failing: Uint8Array, own: Uint8Array | null): Uint32Array {
+  const now = new Uint32Array(256), n = bin.length;
+  if (own) { for (let i = 0; i < n; i++) if (failing[i] === own[i]) now[bin[i]]++; }
+  else for (let i = 0; i < n; i++) if (!failing[i]) now[bin[i]]++;
+  return now;
+}
+
 // Bars of all rows in grey and of those that pass in colour, each to its own height, so that shapes can be compared.
-function paintBars(canvas: HTMLCanvasElement, one: Facet, range: [number, number], ends: [number, number]): void {
-  const width = canvas.clientWidth || 300, ratio = Math.min(2, devicePixelRatio || 1), context = canvas.getContext("2d")!, style = getComputedStyle(canvas);
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(HEIGHT * ratio);
-  context.scale(ratio, ratio);
+function paintBars(canvas: HTMLCanvasElement, one: Facet, range: [number, number], ends: [number, number], colours: Record<string, string>): void {
+  const width = WIDTH, context = canvas.getContext("2d")!;
+  context.setTransform(RATIO, 0, 0, RATIO, 0, 0);
+  context.clearRect(0, 0, width, HEIGHT);
   const most = [one.all, one.now].map((counts) => Math.max(1, ...counts.subarray(0, one.size)));
   const place = (value: number) => (ends[1] > ends[0] ? (width * (value - ends[0])) / (ends[1] - ends[0]) : value < ends[0] ? 0 : width);
   [one.all, one.now].forEach((counts, which) => {
-    context.fillStyle = style.getPropertyValue(which ? "--accent" : "--line");
+    context.fillStyle = which ? colours.accent : colours.line;
     for (let k = 0; k < one.size; k++) {
       if (!counts[k]) continue;
       const a = (width * k) / one.size, b = (width * (k + 1)) / one.size, tall = Math.max(1.5, (HEIGHT * counts[k]) / most[which]);
       context.fillRect(a + (which ? 0.5 : 0), HEIGHT - tall, Math.max(1, b - a - (which ? 1 : 0)), tall);
     }
   });
-  context.fillStyle = style.getPropertyValue("--veil");
+  context.fillStyle = colours.veil;
   context.fillRect(0, 0, place(range[0]), HEIGHT);
   context.fillRect(place(range[1]), 0, width - place(range[1]), HEIGHT);
 }

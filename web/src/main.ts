@@ -150,7 +150,7 @@ export class Page {
       const key = event.key.toLowerCase();
       if ((key === "z" || key === "y") && (event.ctrlKey || event.metaKey) && !typing) { event.preventDefault(); void this.act(key === "y" || event.shiftKey ? "redo" : "undo"); }
     }, { signal });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => void this.tried(() => this.relayer()), { signal });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.answers.filters.repaint(); void this.tried(() => this.relayer()); }, { signal });
     (this.byId("stage") as HTMLElement & { page?: Page }).page = this;
   }
 

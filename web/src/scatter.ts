@@ -35,6 +35,7 @@ export class Scatter {
   private path: Place[] | null = null;
   private share = 1;
   private waiting = false;
+  private stale = true; // the points must be drawn again, not only what is over them
   private moved = false;
   private every = 1; // while the map is moved, every so many-th point is drawn
   private painted = 0; // when the last frame of a move was drawn; 0: at rest
@@ -99,8 +100,8 @@ export class Scatter {
     this.draw();
   }
 
-  ring(rows: number[]): void { this.rings = rows; this.draw(); }
-  follow(trail: Place[], stops: Place[]): void { this.trail = trail; this.stops = stops; this.draw(); }
+  ring(rows: number[]): void { this.rings = rows; this.draw(false); }
+  follow(trail: Place[], stops: Place[]): void { this.trail = trail; this.stops = stops; this.draw(false); }
   near(place: Place): number { return this.pick(...this.toPage(...place)); }
 
   // Moves the map so that a row is well inside of the stage.
@@ -215,7 +216,7 @@ export class Scatter {
     return found;
   }
 
-  mark(row: number): void { this.marked = row; this.draw(); }
+  mark(row: number): void { this.marked = row; this.draw(false); }
 
   private index(): NonNullable<Scatter["cells"]> {
     const [left, right, bottom, top] = this.extent(0), side = Math.max(1, Math.min(1024, Math.ceil(Math.sqrt(this.n / 2))));
@@ -248,7 +249,9 @@ export class Scatter {
     this.draw();
   }
 
-  private draw(): void {
+  // Draws in the next frame; without `points` only what is over them, which a million points would make slow.
+  private draw(points = true): void {
+    this.stale ||= points;
     if (this.waiting) return;
     this.waiting = true;
     requestAnimationFrame(() => { this.waiting = false; this.paint(); });
@@ -268,22 +271,23 @@ export class Scatter {
 
   private paint(): void {
     const now = performance.now(), took = now - this.painted, every = this.painted ? this.every : 1;
-    if (this.painted) {
+    if (this.painted && this.stale) {
       this.every = took > 200 ? this.every * 4 : took > 50 ? this.every * 2 : took < 20 ? this.every / 2 : this.every;
       this.every = Math.max(1, Math.min(16, this.every));
       this.painted = now;
     }
     const { width, height } = this.view, ratio = this.under.canvas.width / width;
-    for (const context of [this.under, this.over]) {
+    for (const context of this.stale ? [this.under, this.over] : [this.over]) {
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
       context.clearRect(0, 0, width, height);
     }
-    if (this.layer) {
+    if (this.layer && this.stale) {
       const [left, right, bottom, top] = this.layer.extent, [x, y] = this.toPage(left, top);
       this.under.imageSmoothingQuality = "high";
       this.under.drawImage(this.layer.image, x, y, this.view.s * (right - left), this.view.s * (top - bottom));
     }
-    if (this.n) this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))), every);
+    if (this.n && this.stale) this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))), every);
+    this.stale = false;
     const style = getComputedStyle(this.stage), ink = style.getPropertyValue("--ink"), accent = style.getPropertyValue("--accent");
     if (this.path && this.tool === "drag") this.paintDragged(this.path, accent);
     else if (this.path) {
@@ -356,7 +360,7 @@ export class Scatter {
     canvas.addEventListener("pointermove", (event) => {
       const here: Place = [event.offsetX, event.offsetY], before = this.pointers.get(event.pointerId);
       if (!before) return this.hover(here);
-      if (this.path) { this.path.push(here); return this.draw(); }
+      if (this.path) { this.path.push(here); return this.draw(false); }
       if (this.tool === "walk" && this.pointers.size === 1) {
         if (Math.hypot(here[0] - before[0], here[1] - before[1]) < STEP) return;
         this.pointers.set(event.pointerId, here);

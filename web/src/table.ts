@@ -25,6 +25,7 @@ export class TableView {
   private asking = false;
   private waiting = false;
   private again = 0;
+  private later = 0;
   private told = make("span", { class: "note", role: "status", id: "table-about" });
   private scopes = make("select", { "aria-label": "Rows in the table", onchange: () => { this.scope = this.scopes.value as Scope; void this.list(); } },
     make("option", { value: "filter" }, "rows that pass"), make("option", { value: "selection" }, "selected rows"));
@@ -59,7 +60,8 @@ export class TableView {
     this.selected = selected;
     this.passes = passes;
     if (scope) this.scope = scope;
-    if (this.open) void this.list();
+    clearTimeout(this.later);
+    this.later = window.setTimeout(() => { if (this.open) void this.list(); }, 40); // a filter that is dragged changes them often
   }
 
   mark(row: number): void {

@@ -27,7 +27,7 @@ from sidelight.side.given import EncodedGiven
 
 from ._adapt import AdaptedRows, adapt_maps
 from ._correction import change_of_given, corrected_rows
-from ._extrapolation import warn_of_extrapolation
+from ._extrapolation import check_row_can_be_kept, warn_of_extrapolation
 from ._informed_mixin import InformedMixin
 from ._informed_slopes import InformedSlopes
 from ._new_group import read_new_group, refuse_unadaptable
@@ -89,13 +89,15 @@ class CounterfactualMixin(InformedSlopes):
             The value to show the rows for.
         given_now : array of shape (m,) or (m, g), table, or one value for all rows, default=None
             The value that the rows have. Rows with a missing entry are treated as without it.
-        residual : "auto" or float, default="auto"
+        residual : "auto", float or "row", default="auto"
             How much is kept of what distinguishes a row from the mean of rows with its latent point and ``given_now``,
             rescaled to the spread of the new group: 0 is the conditional mean, 1 keeps it in full. "auto": what makes
-            the distribution of left-out rows right (``change_.kept``); 0 without ``given_now``.
+            the distribution of left-out rows right (``change_.kept``); 0 without ``given_now``. "row": the row itself,
+            with the smallest change that gives it what the new category has and no row of its own category can show:
+            a face with glasses. Wrong where the whole row changes, as an object that becomes another one.
         return_std : bool, default=False
             Also return standard deviations (m, d) of a row of the new group with this latent point around the result:
-            90 % of the entries of left-out rows were within 1.645 of them.
+            90 % of the entries of left-out rows were within 1.645 of them. Not with ``residual="row"``.
         columns : names, numbers or mask, default=None
             Columns of the data to return, in this order; None: all. A model of sparse rows computes no others.
 
@@ -119,7 +121,10 @@ class CounterfactualMixin(InformedSlopes):
         if given is None:
             seen, rule = "nothing", "does not say what is to be different"
             raise ValueError(error_message(self, "given", seen, rule, "Give one value, or one entry per row"))
-        share, chosen = self._checked_residual(residual, given_now), self._chosen(columns)
+        keeps_row = isinstance(residual, str) and residual == "row"
+        if keeps_row:
+            check_row_can_be_kept(self, self.given_, given_now, return_std=return_std)
+        share, chosen = self._checked_residual(1.0 if keeps_row else residual, given_now), self._chosen(columns)
         known, now = self._known(given, len(checked)), self._known(given_now, len(checked))
         places = self._places(given_now is not None, return_std)
         Z = self._latent(checked, now, variance=variance)
@@ -131,6 +136,10 @@ class CounterfactualMixin(InformedSlopes):
             at = np.flatnonzero(known.complete & now.complete)
             kept[at] = places.model.kept if share is None else share
             new, old = known.features[at], now.features[at]
+            if keeps_row:
+                own = self.frame_.inside(dense_points(checked))[at]
+                rows[at] = places.changed_least(own, Z[at], old, new, self.n_jobs)
+                return self._outside(X, checked, rows, kept, chosen)
             rows[at] += places.correction(Z[at], new, self.n_jobs)
             mean = self._rows(Z[at], now.take(at)) + places.correction(Z[at], old, self.n_jobs)
             rows[at] += kept[at] * places.model.moved(self.frame_.inside(dense_points(checked))[at] - mean, old, new)
@@ -145,7 +154,7 @@ class CounterfactualMixin(InformedSlopes):
             return None
         number = not isinstance(residual, bool) and isinstance(residual, numbers.Real)
         if not number or not 0.0 <= float(residual) <= 1.0:
-            remedy = 'Set "auto", or a number from 0 (the conditional mean) to 1 (all of it)'
+            remedy = 'Set "auto", a number from 0 (the conditional mean) to 1 (all of it), or "row"'
             raise ValueError(error_message(self, "residual", residual, "is not a share", remedy))
         if float(residual) > 0 and given_now is None:
             rule = "needs to know what the rows are now, to tell what is their own"

@@ -1,4 +1,4 @@
-"""Warn where rows are asked for that are unlike the training rows of a value of ``given``."""
+"""Warn where rows are asked for that are unlike the training rows of a value of ``given``; refuse what is not known."""
 
 from __future__ import annotations
 
@@ -6,8 +6,22 @@ from sidelight.base.messages import error_message
 from sidelight.base.types import Array
 from sidelight.base.warnings import ExtrapolationWarning, warn
 from sidelight.maps.overlap import UNUSUAL, extrapolates
+from sidelight.side.given import Given
 
-__all__ = ["warn_of_extrapolation"]
+__all__ = ["check_row_can_be_kept", "warn_of_extrapolation"]
+
+
+def check_row_can_be_kept(owner: object, given: Given | None, given_now: object, *, return_std: bool) -> None:
+    """Refuse ``residual="row"`` without what the rows are now, for numbers, and with standard deviations."""
+    rule = remedy = None
+    if given_now is None:
+        rule, remedy = "needs to know what the rows are now, to tell what is to change", "Give given_now"
+    elif given is not None and not given.categorical:
+        rule, remedy = "compares categories, and given has numbers", 'Use residual="auto", or bin the numbers'
+    elif return_std:
+        rule, remedy = "has no standard deviations or intervals", 'Use residual="auto", or return_std=False'
+    if rule is not None and remedy is not None:
+        raise ValueError(error_message(owner, "residual", "row", rule, remedy))
 
 
 def warn_of_extrapolation(owner: str, overlap: Array) -> None:

@@ -79,7 +79,7 @@ def _conditional(
 
 
 def left_out_gaps(fill: LocalFill, maps: InformedMaps, rounds: int, n_jobs: int | None) -> Array:
-    """Errors (m, d) of entries hidden in left-out rows, as multiples of their standard deviations; else NaN.
+    """Errors (k, d) of entries hidden in left-out rows, as multiples of their standard deviations; else NaN.
 
     With ``rounds`` the entries are replaced by projections of the rows, so often, as ``missing="project"`` does.
     """
@@ -88,8 +88,7 @@ def left_out_gaps(fill: LocalFill, maps: InformedMaps, rounds: int, n_jobs: int 
     backward = maps.plain.backward if known is None else _backward(maps, known, given=False)
     forward = maps.plain.forward if known is None else known.marginal_forward
 
-    def predict(kept: Array, rows: Array, queries: Array) -> tuple[Array, Array]:
-        del rows
+    def predict(kept: Array, queries: Array) -> tuple[Array, Array]:
         filled, variance = fill_without(fill, kept, n_jobs).moments(queries, n_jobs)
         if not rounds:
             return filled, variance

@@ -37,6 +37,8 @@ from sidelight.neighbours.distances import squared_distances
 from .effect import principal_axes
 from .kernel_map import KernelMap
 from .matched_change import MatchedChange, Matches, place_features
+from .smallest_change import smallest_change
+from .weights import PrecomputedWeights
 
 __all__ = ["ChangeModel", "LeftOut", "Places", "group_shares", "residual_model"]
 
@@ -127,6 +129,23 @@ class Places:
         near = np.sum(self.marginal.weights.average(Z, members, n_jobs) * share, axis=1, keepdims=True)
         usual = share @ np.maximum(members.mean(axis=0), 1.0 / len(members))[:, None]  # a group may have no rows
         return np.asarray(m.factor**2 * (own + (1.0 - near / (near + _SEEN * usual)) * m.unseen_variance))
+
+    def changed_least(self, rows: Array, Z: Array, now: Array, new: Array, n_jobs: int | None = None) -> Array:
+        """Rows (m, d) themselves, by the smallest change from values ``now`` to ``new`` of ``given`` (m, f) each."""
+        groups, weights = self.model.groups, self.marginal.weights
+        assert not isinstance(weights, PrecomputedWeights)  # of a marginal map over places
+        members = group_shares(self.features, groups).argmax(axis=1)
+        before, after = (group_shares(side, groups).argmax(axis=1) for side in (now, new))
+        out = np.array(rows)
+        for pair in np.unique(np.column_stack([before, after])[before != after], axis=0):
+            first, second = (members == pair[0], members == pair[1])
+            if not first.any() or not second.any():
+                continue
+            P, places = self.marginal.outputs, weights.inputs
+            change = smallest_change(P[first], places[first], P[second], places[second])
+            at = (before == pair[0]) & (after == pair[1])
+            out[at] = change(rows[at], Z[at], n_jobs)
+        return out
 
     def _inputs(self, Z: Array, features: Array) -> Array:
         return np.column_stack([Z, self.scale * features])

@@ -63,12 +63,12 @@ function c(e) {
 function l(e, t, n) {
 	return !n.includes(t) || e == null || !Number.isFinite(e) ? c(e) : (/* @__PURE__ */ new Date(864e5 * e)).toISOString().slice(0, 10);
 }
-var u = (e, t) => `${e.toLocaleString("en")} ${t}${e === 1 ? "" : "s"}`, d = 40, f = 255, p = 46;
-function m(e) {
+var u = (e, t) => `${e.toLocaleString("en")} ${t}${e === 1 ? "" : "s"}`, d = 40, f = 255, p = 400, m = 46, h = 2;
+function g(e) {
 	let t = 10 ** Math.floor(Math.log10(e)), n = e / t;
 	return t * (n >= 5 ? 5 : n >= 2 ? 2 : 1);
 }
-function h(e, t, n) {
+function _(e, t, n) {
 	if (!(n > t)) return {
 		size: 1,
 		low: t - .5,
@@ -83,7 +83,7 @@ function h(e, t, n) {
 		width: 1,
 		step: 1
 	};
-	let i = m((n - t) / 200);
+	let i = g((n - t) / 200);
 	return {
 		size: d,
 		low: t,
@@ -91,7 +91,7 @@ function h(e, t, n) {
 		step: r ? Math.max(1, i) : i
 	};
 }
-var g = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5 * e)).toISOString().slice(0, 10) : c(e), _ = class {
+var v = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5 * e)).toISOString().slice(0, 10) : c(e), y = class {
 	box;
 	values;
 	onchange;
@@ -104,6 +104,7 @@ var g = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 	waiting = !1;
 	head = i("div", { class: "tools wrap" });
 	more = i("details");
+	colours = {};
 	constructor(e, t, n) {
 		this.box = e, this.values = t, this.onchange = n;
 	}
@@ -111,7 +112,9 @@ var g = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 		return !this.passing || this.passing[e] === 1;
 	}
 	get count() {
-		return this.passing ? this.passing.reduce((e, t) => e + t, 0) : this.n;
+		let e = this.passing ? 0 : this.n;
+		if (this.passing) for (let t = 0; t < this.n; t++) e += this.passing[t];
+		return e;
 	}
 	get active() {
 		return this.passing !== null;
@@ -129,6 +132,9 @@ var g = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 			class: "facet-box",
 			open: c
 		}, i("summary", {}, u(s.length, "feature")), i("div", { class: "facets" }, ...s.map((e) => e.box))), o(this.box, this.head, ...a.map((e) => e.box), ...s.length ? [this.more] : []), this.settle();
+	}
+	repaint() {
+		this.settle();
 	}
 	clear() {
 		for (let e of this.facets) e.range = null, e.off.clear(), e.out = null;
@@ -164,7 +170,7 @@ var g = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 	}
 	async load(e) {
 		let t = await this.values(e.at), { column: n } = e, r = e.box.querySelector(".facet");
-		n.kind === "categories" ? e.size = (n.levels ?? []).length + 1 : Object.assign(e, h(t, n.period ? 0 : n.low ?? 0, n.period ?? n.high ?? 1)), e.bin = new Uint8Array(this.n);
+		n.kind === "categories" ? e.size = (n.levels ?? []).length + 1 : Object.assign(e, _(t, n.period ? 0 : n.low ?? 0, n.period ?? n.high ?? 1)), e.bin = new Uint8Array(this.n);
 		for (let r = 0; r < this.n; r++) {
 			let i = t[r];
 			e.bin[r] = n.kind === "categories" ? i < 0 ? e.size - 1 : i : Number.isNaN(i) ? f : Math.min(e.size - 1, Math.max(0, Math.floor((i - e.low) / e.width)));
@@ -185,7 +191,12 @@ var g = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 		e.out = a;
 	}
 	settle() {
-		let e = this.facets.filter((e) => e.out), { failing: t } = this;
+		let e = this.facets.filter((e) => e.out), { failing: t } = this, n = getComputedStyle(this.box);
+		for (let e of [
+			"accent",
+			"line",
+			"veil"
+		]) this.colours[e] = n.getPropertyValue(`--${e}`);
 		t.fill(0);
 		for (let { out: n } of e) for (let e = 0; e < this.n; e++) t[e] += n[e];
 		if (this.passing = null, e.length) {
@@ -193,11 +204,8 @@ var g = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 			for (let e = 0; e < this.n; e++) this.passing[e] = +!t[e];
 		}
 		for (let e of this.facets) {
-			let n = e.out !== null, r = e.range ? `${g(e.range[0], e.column)} to ${g(e.range[1], e.column)}` : e.off.size ? `${e.size - e.off.size - (e.all[e.size - 1] || e.column.kind === "numbers" ? 0 : 1)} chosen` : "";
-			if (o(e.box.querySelector("summary"), e.column.name, ...n ? [i("span", { class: "chosen" }, r)] : []), !e.values || !e.box.open) continue;
-			let a = /* @__PURE__ */ new Uint32Array(256), s = e.out;
-			for (let n = 0; n < this.n; n++) t[n] === (s ? s[n] : 0) && a[e.bin[n]]++;
-			e.now = a, e.redraw();
+			let n = e.out !== null, r = e.range ? `${v(e.range[0], e.column)} to ${v(e.range[1], e.column)}` : e.off.size ? `${e.size - e.off.size - (e.all[e.size - 1] || e.column.kind === "numbers" ? 0 : 1)} chosen` : "";
+			o(e.box.querySelector("summary"), e.column.name, ...n ? [i("span", { class: "chosen" }, r)] : []), e.values && e.box.open && (e.now = this.active ? b(e.bin, t, e.out) : e.all, e.redraw());
 		}
 		this.describe(), this.tell();
 	}
@@ -259,7 +267,9 @@ var g = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 	histogram(e, t) {
 		let { column: n } = e, r = n.period ? 0 : n.low ?? 0, s = n.period ?? n.high ?? 1, c = i("canvas", {
 			class: "histogram",
-			role: "img"
+			role: "img",
+			width: h * p,
+			height: 92
 		}), l = (t) => {
 			e.range = t[0] <= r && t[1] >= s ? null : t, this.sift(e), this.settle();
 		}, d = (t) => i("input", {
@@ -270,7 +280,7 @@ var g = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 			"aria-label": `${n.name}: ${t ? "largest" : "smallest"} value`,
 			oninput: (n) => {
 				let i = e.range ? [...e.range] : [r, s], a = Number(n.target.value);
-				i[t] = p(a), l(t ? [Math.min(i[0], i[1]), i[1]] : [i[0], Math.max(i[0], i[1])]);
+				i[t] = m(a), l(t ? [Math.min(i[0], i[1]), i[1]] : [i[0], Math.max(i[0], i[1])]);
 			},
 			onkeydown: (n) => {
 				let i = {
@@ -284,54 +294,60 @@ var g = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 				if (!i) return;
 				n.preventDefault();
 				let a = e.range ? [...e.range] : [r, s];
-				a[t] = Math.min(s, Math.max(r, p(a[t] + i * e.step))), l(t ? [Math.min(a[0], a[1]), a[1]] : [a[0], Math.max(a[0], a[1])]);
+				a[t] = Math.min(s, Math.max(r, m(a[t] + i * e.step))), l(t ? [Math.min(a[0], a[1]), a[1]] : [a[0], Math.max(a[0], a[1])]);
 			}
-		}), p = (t) => t <= r ? r : t >= s ? s : Number((Math.round(t / e.step) * e.step).toPrecision(12)), m = [d(0), d(1)], h = [i("span"), i("span")], _ = a("All", () => {
+		}), m = (t) => t <= r ? r : t >= s ? s : Number((Math.round(t / e.step) * e.step).toPrecision(12)), g = [d(0), d(1)], _ = [i("span"), i("span")], y = a("All", () => {
 			e.range = null, this.sift(e), this.settle();
 		}, {
 			class: "small",
 			"aria-label": `All values of ${n.name}`
-		}), y = null, b = (e) => {
+		}), b = null, x = (e) => {
 			let t = c.getBoundingClientRect();
 			return r + Math.min(1, Math.max(0, (e.clientX - t.left) / t.width)) * (s - r);
 		};
 		c.addEventListener("pointerdown", (e) => {
-			c.setPointerCapture(e.pointerId), y = b(e);
+			c.setPointerCapture(e.pointerId), b = x(e);
 		}), c.addEventListener("pointermove", (e) => {
-			if (y === null) return;
-			let t = b(e);
-			Math.abs(t - y) > (s - r) / 100 && l([p(Math.min(y, t)), p(Math.max(y, t))]);
+			if (b === null) return;
+			let t = x(e);
+			Math.abs(t - b) > (s - r) / 100 && l([m(Math.min(b, t)), m(Math.max(b, t))]);
 		});
 		for (let e of ["pointerup", "pointercancel"]) c.addEventListener(e, () => {
-			y = null;
+			b = null;
 		});
-		return c.addEventListener("dblclick", () => _.click()), o(t, c, i("div", { class: "sliders" }, ...m), i("div", { class: "ends" }, h[0], _, h[1])), () => {
+		return c.addEventListener("dblclick", () => y.click()), o(t, c, i("div", { class: "sliders" }, ...g), i("div", { class: "ends" }, _[0], y, _[1])), () => {
 			let t = e.range ?? [r, s];
-			m.forEach((e, r) => {
-				e.value = String(t[r]), e.setAttribute("aria-valuetext", g(t[r], n));
-			}), h.forEach((e, r) => {
-				e.textContent = g(t[r], n);
-			}), _.disabled = !e.range;
+			g.forEach((e, r) => {
+				e.value = String(t[r]), e.setAttribute("aria-valuetext", v(t[r], n));
+			}), _.forEach((e, r) => {
+				e.textContent = v(t[r], n);
+			}), y.disabled = !e.range;
 			let i = e.all[f] && !e.range ? `, ${u(e.all[f], "row")} without a value` : "";
-			c.setAttribute("aria-label", `Histogram of ${n.name} from ${g(r, n)} to ${g(s, n)}${i}`), v(c, e, t, [r, s]);
+			c.setAttribute("aria-label", `Histogram of ${n.name} from ${v(r, n)} to ${v(s, n)}${i}`), ee(c, e, t, [r, s], this.colours);
 		};
 	}
 };
-function v(e, t, n, r) {
-	let i = e.clientWidth || 300, a = Math.min(2, devicePixelRatio || 1), o = e.getContext("2d"), s = getComputedStyle(e);
-	e.width = Math.round(i * a), e.height = Math.round(p * a), o.scale(a, a);
-	let c = [t.all, t.now].map((e) => Math.max(1, ...e.subarray(0, t.size))), l = (e) => r[1] > r[0] ? i * (e - r[0]) / (r[1] - r[0]) : e < r[0] ? 0 : i;
+function b(e, t, n) {
+	let r = /* @__PURE__ */ new Uint32Array(256), i = e.length;
+	if (n) for (let a = 0; a < i; a++) t[a] === n[a] && r[e[a]]++;
+	else for (let n = 0; n < i; n++) t[n] || r[e[n]]++;
+	return r;
+}
+function ee(e, t, n, r, i) {
+	let a = p, o = e.getContext("2d");
+	o.setTransform(h, 0, 0, h, 0, 0), o.clearRect(0, 0, a, m);
+	let s = [t.all, t.now].map((e) => Math.max(1, ...e.subarray(0, t.size))), c = (e) => r[1] > r[0] ? a * (e - r[0]) / (r[1] - r[0]) : e < r[0] ? 0 : a;
 	[t.all, t.now].forEach((e, n) => {
-		o.fillStyle = s.getPropertyValue(n ? "--accent" : "--line");
+		o.fillStyle = n ? i.accent : i.line;
 		for (let r = 0; r < t.size; r++) {
 			if (!e[r]) continue;
-			let a = i * r / t.size, s = i * (r + 1) / t.size, l = Math.max(1.5, p * e[r] / c[n]);
-			o.fillRect(a + (n ? .5 : 0), p - l, Math.max(1, s - a - +!!n), l);
+			let i = a * r / t.size, c = a * (r + 1) / t.size, l = Math.max(1.5, m * e[r] / s[n]);
+			o.fillRect(i + (n ? .5 : 0), m - l, Math.max(1, c - i - +!!n), l);
 		}
-	}), o.fillStyle = s.getPropertyValue("--veil"), o.fillRect(0, 0, l(n[0]), p), o.fillRect(l(n[1]), 0, i - l(n[1]), p);
+	}), o.fillStyle = i.veil, o.fillRect(0, 0, c(n[0]), m), o.fillRect(c(n[1]), 0, a - c(n[1]), m);
 }
 // src/search.ts
-var y = class {
+var x = class {
 	asks;
 	tried;
 	passes;
@@ -386,7 +402,7 @@ var y = class {
 		let e = this.matches.length;
 		this.told.textContent = this.last ? e ? this.at < 0 ? `${e.toLocaleString("en")} found` : `${(this.at + 1).toLocaleString("en")} of ${e.toLocaleString("en")}` : "no row" : "";
 	}
-}, b = x(.42, 0, x(-.62, 1, [
+}, te = S(.42, 0, S(-.62, 1, [
 	1,
 	0,
 	0,
@@ -397,14 +413,14 @@ var y = class {
 	0,
 	1
 ]));
-function x(e, t, n) {
+function S(e, t, n) {
 	let [r, i] = [Math.cos(e), Math.sin(e)], [a, o] = [(t + 1) % 3, (t + 2) % 3], s = [...n];
 	for (let e = 0; e < 3; e++) s[3 * a + e] = r * n[3 * a + e] - i * n[3 * o + e], s[3 * o + e] = i * n[3 * a + e] + r * n[3 * o + e];
 	return s;
 }
-var ee = class {
+var C = class {
 	places;
-	turn = b;
+	turn = te;
 	centre = [
 		0,
 		0,
@@ -424,7 +440,7 @@ var ee = class {
 		this.centre = t.map((e) => e / Math.max(1, r));
 	}
 	rotate(e, t) {
-		this.turn = x(t, 0, x(e, 1, this.turn));
+		this.turn = S(t, 0, S(e, 1, this.turn));
 	}
 	seen() {
 		let e = this.places.length / 3, t = new Float32Array(2 * e), [n, r, i, a, o, s] = this.turn, [c, l, u] = this.centre, d = this.places;
@@ -469,7 +485,7 @@ var ee = class {
 			2
 		].map((n) => i[n] * e + i[3 + n] * t + i[6 + n] * r + this.centre[n]);
 	}
-}, S = 26, te = 6, ne = 4e3, re = class {
+}, w = 26, ne = 6, T = 4e3, E = class {
 	box;
 	asks;
 	ranks;
@@ -487,6 +503,7 @@ var ee = class {
 	asking = !1;
 	waiting = !1;
 	again = 0;
+	later = 0;
 	told = i("span", {
 		class: "note",
 		role: "status",
@@ -523,7 +540,9 @@ var ee = class {
 		this.state = e, (n || t) && this.cache.clear(), n && (this.sort = null, this.fillHead()), this.open && this.list();
 	}
 	rows(e, t, n) {
-		this.selected = e, this.passes = t, n && (this.scope = n), this.open && this.list();
+		this.selected = e, this.passes = t, n && (this.scope = n), clearTimeout(this.later), this.later = window.setTimeout(() => {
+			this.open && this.list();
+		}, 40);
 	}
 	mark(e) {
 		this.marked = e;
@@ -584,7 +603,7 @@ var ee = class {
 		}));
 	}
 	visible() {
-		let e = Math.floor((this.scroll.scrollTop - S) / S) - te, t = Math.ceil(this.scroll.clientHeight / S) + 12, n = Math.max(0, Math.min(e, this.order.length - t));
+		let e = Math.floor((this.scroll.scrollTop - w) / w) - ne, t = Math.ceil(this.scroll.clientHeight / w) + 12, n = Math.max(0, Math.min(e, this.order.length - t));
 		return [n, Math.min(this.order.length, n + t)];
 	}
 	paint() {
@@ -593,12 +612,12 @@ var ee = class {
 				class: "space",
 				"aria-hidden": "true"
 			}, i("td"));
-			return t.style.height = `${S * e}px`, t;
+			return t.style.height = `${w * e}px`, t;
 		};
 		e && n.push(a(e));
 		for (let a = e; a < t; a++) {
 			let e = this.order[a], t = this.cache.get(e), o = this.selected.has(e), s = r.columns.map((e, n) => {
-				let r = t?.cells[n], a = r == null ? "–" : typeof r == "number" ? g(r, e) : r;
+				let r = t?.cells[n], a = r == null ? "–" : typeof r == "number" ? v(r, e) : r;
 				return i("td", {
 					role: "gridcell",
 					title: a,
@@ -628,7 +647,7 @@ var ee = class {
 		let [e, t] = this.visible(), n = [...this.order.subarray(Math.max(0, e - 40), t + 40)].filter((e) => !this.cache.has(e));
 		[...this.order.subarray(e, t)].some((e) => !this.cache.has(e)) && (this.asking = !0, await this.tried(async () => {
 			try {
-				this.cache.size > ne && this.cache.clear();
+				this.cache.size > T && this.cache.clear();
 				for (let e of (await this.asks.post("rows", { rows: n })).rows) this.cache.set(e.row, e);
 				this.draw();
 			} finally {
@@ -641,12 +660,12 @@ var ee = class {
 	}
 	go(e, t = !0) {
 		this.at = Math.max(0, Math.min(this.order.length - 1, e));
-		let n = S * this.at, { scrollTop: r, clientHeight: i } = this.scroll;
-		n < r ? this.scroll.scrollTop = n : n + 52 > r + i - S && (this.scroll.scrollTop = n + 78 - i), t && this.on.mark(this.order[this.at]), this.draw();
+		let n = w * this.at, { scrollTop: r, clientHeight: i } = this.scroll;
+		n < r ? this.scroll.scrollTop = n : n + 52 > r + i - w && (this.scroll.scrollTop = n + 78 - i), t && this.on.mark(this.order[this.at]), this.draw();
 	}
 	key(e) {
 		if (e.target.tagName === "BUTTON") return;
-		let t = Math.max(1, Math.floor(this.scroll.clientHeight / S) - 2), n = {
+		let t = Math.max(1, Math.floor(this.scroll.clientHeight / w) - 2), n = {
 			ArrowDown: this.at + 1,
 			ArrowUp: this.at - 1,
 			PageDown: this.at + t,
@@ -661,7 +680,7 @@ var ee = class {
 			e.preventDefault();
 		}
 	}
-}, C = class {
+}, re = class {
 	asks;
 	kept = /* @__PURE__ */ new Map();
 	constructor(e) {
@@ -676,8 +695,8 @@ var ee = class {
 	forget() {
 		this.kept.clear();
 	}
-}, w = 14;
-function T(e, t, n, r) {
+}, D = 14;
+function O(e, t, n, r) {
 	let [a, o] = t, s = i("canvas", {
 		width: o,
 		height: a,
@@ -694,17 +713,17 @@ function T(e, t, n, r) {
 		], 4 * t);
 	}), c.putImageData(l, 0, 0), i("figure", {}, s, i("figcaption", {}, r));
 }
-function E(e, t, n) {
+function k(e, t, n) {
 	let r = t?.low ?? 0, a = t?.high ?? 1, o = e === void 0 || a <= r ? 0 : (e - r) / (a - r), s = i("span", { class: n });
 	return s.style.width = `${100 * Math.min(1, Math.max(0, o))}%`, i("span", { class: "bar" }, s);
 }
 function ie(e, t, n) {
-	let r = i("tr", {}, i("th", { scope: "col" }, "feature"), i("th", { scope: "col" }, "row"), i("th", { scope: "col" }, "place")), a = e.features.slice(0, w).map((r, a) => {
+	let r = i("tr", {}, i("th", { scope: "col" }, "feature"), i("th", { scope: "col" }, "row"), i("th", { scope: "col" }, "place")), a = e.features.slice(0, D).map((r, a) => {
 		let o = e.columns.find((e) => e.feature && e.name === r);
 		return i("tr", {}, i("th", {
 			scope: "row",
 			title: r
-		}, r), i("td", {}, t ? l(t.values[a], r, e.dates) : "", E(t?.values[a], o, "row-bar")), i("td", {}, n?.values ? l(n.values[a], r, e.dates) : "", E(n?.values?.[a], o, "place-bar")));
+		}, r), i("td", {}, t ? l(t.values[a], r, e.dates) : "", k(t?.values[a], o, "row-bar")), i("td", {}, n?.values ? l(n.values[a], r, e.dates) : "", k(n?.values?.[a], o, "place-bar")));
 	}), o = e.texts.map((e, r) => i("tr", {}, i("th", {
 		scope: "row",
 		title: e
@@ -721,7 +740,7 @@ function ae(e, t, n, r) {
 	}), o = a.getContext("2d"), s = [...t?.values ?? [], ...n?.values ?? []].filter(Number.isFinite), c = Math.min(0, ...s), l = Math.max(1e-12, ...s), u = (e) => 104 - 98 * (e - c) / (l - c || 1), d = e.features.length;
 	return o.fillStyle = r.getPropertyValue("--line"), t?.values.forEach((e, t) => o.fillRect(320 * t / d, Math.min(u(0), u(e)), Math.max(1, 320 / d - .5), Math.abs(u(e) - u(0)))), o.strokeStyle = r.getPropertyValue("--accent"), o.beginPath(), n?.values?.forEach((e, t) => o[t ? "lineTo" : "moveTo"](320 * (t + .5) / d, u(e))), o.stroke(), i("figure", {}, a, i("figcaption", {}, `${d} features: bars are the row, the line is the place`));
 }
-function D(e, t, n, r) {
+function A(e, t, n, r) {
 	let a = [];
 	if (t) {
 		let e = t.name ? `Row ${t.row}: ${t.name}` : `Row ${t.row}`;
@@ -731,8 +750,8 @@ function D(e, t, n, r) {
 	}
 	if (e.image) {
 		let [r, o] = [e.image, e.range], s = [];
-		t && s.push(T(t.values, r, o, "the row")), n?.values && s.push(T(n.values, r, o, "the place")), a.push(i("div", { class: "pictures" }, ...s));
-	} else (t || n?.values) && a.push(e.features.length <= w ? ie(e, t, n) : ae(e, t, n, r));
+		t && s.push(O(t.values, r, o, "the row")), n?.values && s.push(O(n.values, r, o, "the place")), a.push(i("div", { class: "pictures" }, ...s));
+	} else (t || n?.values) && a.push(e.features.length <= D ? ie(e, t, n) : ae(e, t, n, r));
 	if (n && n.typicality !== null) {
 		let e = n.typicality < .01 ? "No rows are near: what is decoded here is a guess." : `More usual than ${Math.round(100 * n.typicality)} % of the rows' places.`;
 		a.push(i("p", { class: n.typicality < .01 ? "note warn" : "note" }, e));
@@ -740,7 +759,7 @@ function D(e, t, n, r) {
 	return a.length || a.push(i("p", { class: "note" }, "Point at the map: the row, and what the model makes of the place.")), i("div", { class: "card" }, ...a);
 }
 // src/colours.ts
-var O = [
+var j = [
 	"#0072b2",
 	"#e69f00",
 	"#009e73",
@@ -748,7 +767,7 @@ var O = [
 	"#d55e00",
 	"#56b4e9",
 	"#f0e442"
-], k = [
+], oe = [
 	"#440154",
 	"#482878",
 	"#3e4989",
@@ -759,7 +778,7 @@ var O = [
 	"#6ece58",
 	"#b5de2b",
 	"#fde725"
-], oe = [
+], se = [
 	"#e69d12",
 	"#b7ac00",
 	"#69ac3c",
@@ -772,28 +791,28 @@ var O = [
 	"#c05296",
 	"#e86777",
 	"#f8834a"
-], A = [
+], M = [
 	154,
 	154,
 	154
-], se = [
+], ce = [
 	0,
 	114,
 	178
 ];
-function j(e) {
+function N(e) {
 	return [
 		1,
 		3,
 		5
 	].map((t) => parseInt(e.slice(t, t + 2), 16));
 }
-function M(e, t, n) {
+function P(e, t, n) {
 	return e.map((e, r) => Math.round(e + n * (t[r] - e)));
 }
-function N(e) {
-	let t = j(O[e % O.length]), n = Math.floor(e / O.length) % 3;
-	return n === 0 ? t : M(t, n === 1 ? [
+function F(e) {
+	let t = N(j[e % j.length]), n = Math.floor(e / j.length) % 3;
+	return n === 0 ? t : P(t, n === 1 ? [
 		0,
 		0,
 		0
@@ -803,48 +822,48 @@ function N(e) {
 		255
 	], .42);
 }
-function P(e, t, n) {
+function I(e, t, n) {
 	let r = n ? e.length : e.length - 1, i = Math.min(Math.max(t, 0), 1) * r, a = Math.min(Math.floor(i), r - 1);
-	return M(j(e[a]), j(e[(a + 1) % e.length]), i - a);
+	return P(N(e[a]), N(e[(a + 1) % e.length]), i - a);
 }
-function F(e, t) {
-	if (e.period) return P(oe, (t % e.period + e.period) % e.period / e.period, !0);
+function L(e, t) {
+	if (e.period) return I(se, (t % e.period + e.period) % e.period / e.period, !0);
 	let n = e.low ?? 0, r = e.high ?? 1;
-	return P(k, r > n ? (t - n) / (r - n) : .5, !1);
+	return I(oe, r > n ? (t - n) / (r - n) : .5, !1);
 }
-function ce(e, t, n) {
+function R(e, t, n) {
 	let r = new Uint8Array(3 * n), i = [];
-	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(F(e, L(e, t)));
-	let a = e?.levels?.map((e, t) => N(t)) ?? [];
+	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(L(e, B(e, t)));
+	let a = e?.levels?.map((e, t) => F(t)) ?? [];
 	for (let o = 0; o < n; o++) {
-		let n = se;
+		let n = ce;
 		if (e && t) {
 			let r = t[o];
-			n = e.kind === "categories" ? r < 0 ? A : a[r] : Number.isNaN(r) ? A : i[R(e, r)];
+			n = e.kind === "categories" ? r < 0 ? M : a[r] : Number.isNaN(r) ? M : i[V(e, r)];
 		}
 		r[3 * o] = n[0], r[3 * o + 1] = n[1], r[3 * o + 2] = n[2];
 	}
 	return r;
 }
-function I(e) {
+function z(e) {
 	return e.period ? [0, e.period] : [e.low ?? 0, e.high ?? 1];
 }
-function L(e, t) {
-	let [n, r] = I(e);
+function B(e, t) {
+	let [n, r] = z(e);
 	return n + t / 255 * (r - n);
 }
-function R(e, t) {
-	let [n, r] = I(e), i = e.period ? (t % e.period + e.period) % e.period : t;
+function V(e, t) {
+	let [n, r] = z(e), i = e.period ? (t % e.period + e.period) % e.period : t;
 	return Math.min(255, Math.max(0, Math.round((r > n ? (i - n) / (r - n) : .5) * 255)));
 }
-var z = (e) => `rgb(${e.join(",")})`, B = 12, V = 14, H = {
+var H = (e) => `rgb(${e.join(",")})`, U = 12, W = 14, G = {
 	name: "",
 	feature: !1,
 	kind: "numbers",
 	low: 0,
 	high: 1
 };
-function U(e, t) {
+function le(e, t) {
 	let n = [0];
 	for (let t = 1; t < e.length; t++) n.push(n[t - 1] + Math.hypot(e[t][0] - e[t - 1][0], e[t][1] - e[t - 1][1]));
 	let r = n[n.length - 1];
@@ -857,7 +876,7 @@ function U(e, t) {
 		return [l[0] + c * (u[0] - l[0]), l[1] + c * (u[1] - l[1])];
 	});
 }
-var W = class {
+var ue = class {
 	box;
 	asks;
 	tried;
@@ -895,7 +914,7 @@ var W = class {
 			try {
 				do {
 					this.later = !1;
-					let e = U(this.path, B), t = this.begun;
+					let e = le(this.path, U), t = this.begun;
 					if (e.length < 2) return;
 					await this.tried(async () => {
 						let { steps: n } = await this.asks.post("walk", this.body(e));
@@ -908,7 +927,7 @@ var W = class {
 		}
 	}
 	show() {
-		let e = this.state(), t = this.steps.filter((e) => e.typicality !== null && e.typicality < .01).length, n = e.image ? this.film(e, e.image) : e.features.length > V ? this.lines(e) : this.small(e);
+		let e = this.state(), t = this.steps.filter((e) => e.typicality !== null && e.typicality < .01).length, n = e.image ? this.film(e, e.image) : e.features.length > W ? this.lines(e) : this.small(e);
 		this.box.hidden = !1, o(this.box, i("div", { class: "tools" }, i("span", {
 			class: "note",
 			role: "status"
@@ -923,7 +942,7 @@ var W = class {
 				"aria-label": `Step ${r + 1}`,
 				class: n.typicality !== null && n.typicality < .01 ? "frame guess" : "frame"
 			});
-			return i.append(T(n.values, t, e.range, `${r + 1}`)), i;
+			return i.append(O(n.values, t, e.range, `${r + 1}`)), i;
 		}));
 	}
 	lines(e) {
@@ -935,7 +954,7 @@ var W = class {
 			"aria-label": "Values of all features: a line for each step, dark at the start"
 		}), a = r.getContext("2d"), o = this.steps.flatMap((e) => e.values).filter(Number.isFinite), s = e.features.length, c = Math.min(...o), l = Math.max(...o), u = (e) => n - 4 - (n - 8) * (e - c) / (l - c || 1);
 		return this.steps.forEach((e, n) => {
-			a.strokeStyle = z(F(H, .9 * n / Math.max(1, this.steps.length - 1))), a.lineWidth = 1.5, a.beginPath(), e.values.forEach((e, n) => a[n ? "lineTo" : "moveTo"](t * (n + .5) / s, u(e))), a.stroke();
+			a.strokeStyle = H(L(G, .9 * n / Math.max(1, this.steps.length - 1))), a.lineWidth = 1.5, a.beginPath(), e.values.forEach((e, n) => a[n ? "lineTo" : "moveTo"](t * (n + .5) / s, u(e))), a.stroke();
 		}), i("figure", {}, r, i("figcaption", {}, `${s} features, a line for each step: dark at the start, bright at the end`));
 	}
 	small(e) {
@@ -967,7 +986,7 @@ var W = class {
 			"aria-label": "Steps of the walk"
 		}, i("table", {}, i("thead", {}, r), i("tbody", {}, ...a, ...o)));
 	}
-}, G = class {
+}, de = class {
 	host;
 	values;
 	filters;
@@ -981,14 +1000,14 @@ var W = class {
 	constructor(e) {
 		this.host = e;
 		let { source: t, scatter: n } = e, r = (t) => e.tried(t);
-		this.values = new C(t), this.filters = new _(e.byId("filters"), (e) => this.values.of(`column?at=${e}`), () => this.sifted()), this.search = new y(e.byId("find"), t, r, (e) => this.filters.passes(e), {
+		this.values = new re(t), this.filters = new y(e.byId("filters"), (e) => this.values.of(`column?at=${e}`), () => this.sifted()), this.search = new x(e.byId("find"), t, r, (e) => this.filters.passes(e), {
 			found: (e) => n.ring(e),
 			go: (e) => this.go(e),
 			select: (t) => e.select(t, "replace", "selection")
-		}), this.table = new re(e.byId("table"), t, (e) => this.values.of(e), r, {
+		}), this.table = new E(e.byId("table"), t, (e) => this.values.of(e), r, {
 			mark: (e) => this.mark(e),
 			select: (t, n) => e.select([t], n)
-		}), this.walk = new W(e.byId("walk"), t, r, () => e.state, (e) => this.bodyOf(e), {
+		}), this.walk = new ue(e.byId("walk"), t, r, () => e.state, (e) => this.bodyOf(e), {
 			drawn: () => n.follow(this.walk.path, this.walk.places),
 			at: (t) => e.hover(t, -1)
 		}), n.allowed = (e) => this.filters.passes(e), n.onwalk = (e, t) => this.step(e, t);
@@ -1003,7 +1022,7 @@ var W = class {
 	}
 	async show(e) {
 		let { scatter: t, source: n, axes: r, state: i } = this.host, a = this.space?.turn;
-		this.space = null, i.dims === 3 && this.deep && (this.space = new ee(await n.numbers("points?x=0&y=1&z=2")), a && (this.space.turn = a)), t.onturn = this.space ? (e, t) => this.turn(e, t) : null;
+		this.space = null, i.dims === 3 && this.deep && (this.space = new C(await n.numbers("points?x=0&y=1&z=2")), a && (this.space.turn = a)), t.onturn = this.space ? (e, t) => this.turn(e, t) : null;
 		let o = this.space ? this.space.seen() : await n.numbers(`points?x=${r[0]}&y=${r[1]}`);
 		t.show(o, e, this.space?.drawing() ?? null);
 	}
@@ -1099,13 +1118,13 @@ var W = class {
 	}
 };
 // src/panels.ts
-function le(e, t, n) {
+function K(e, t, n) {
 	let r = [];
 	for (let e of t.columns.slice(0, 4)) {
 		let n = e.range ? `${c(e.range[1])} (${c(e.range[0])} to ${c(e.range[2])})` : e.values.slice(0, 3).map(({ value: e, count: n }) => `${e} ${Math.round(100 * n / t.count)} %`).join(", ");
 		r.push(i("p", { class: "note" }, `${e.name}: ${n}`));
 	}
-	if (e.image && t.here_mean && t.there_mean && r.push(i("div", { class: "pictures" }, T(t.here_mean, e.image, e.range, "mean of A"), T(t.there_mean, e.image, e.range, n ? "mean of B" : "mean of the rest"))), t.kept) return i("div", {}, ...r);
+	if (e.image && t.here_mean && t.there_mean && r.push(i("div", { class: "pictures" }, O(t.here_mean, e.image, e.range, "mean of A"), O(t.there_mean, e.image, e.range, n ? "mean of B" : "mean of the rest"))), t.kept) return i("div", {}, ...r);
 	if (!t.features.length) return i("div", {}, ...r, i("p", { class: "note" }, "There is no other row to compare with."));
 	let a = [
 		"feature",
@@ -1124,9 +1143,9 @@ function le(e, t, n) {
 		"aria-label": "What sets it apart"
 	}, u)), i("div", {}, ...r);
 }
-function ue(e, t) {
+function fe(e, t) {
 	let n = t.remarks.map((e) => i("p", { class: "note warn" }, e));
-	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, T(r.now, e.image, e.range, `row ${r.row}`), T(r.then, e.image, e.range, "with what is chosen")));
+	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, O(r.now, e.image, e.range, `row ${r.row}`), O(r.then, e.image, e.range, "with what is chosen")));
 	else {
 		let t = r.then.map((e, t) => ({
 			k: t,
@@ -1136,10 +1155,10 @@ function ue(e, t) {
 	}
 	return i("div", {}, ...n);
 }
-function de(e, t) {
+function pe(e, t) {
 	return e.maps.map((n, r) => i("li", {}, a(`Map ${n.number}`, () => t(r), { "aria-current": r === e.current ? "true" : void 0 }), i("span", { class: "note" }, n.words)));
 }
-function fe(e, t) {
+function me(e, t) {
 	let n = (t, n, r) => i("tr", {}, i("th", {
 		scope: "row",
 		title: t
@@ -1151,32 +1170,32 @@ function fe(e, t) {
 	}
 	return i("table", { class: "measures" }, i("thead", {}, i("tr", {}, i("th", { scope: "col" }, "measure"), ...e ? [i("th", { scope: "col" }, "before")] : [], i("th", { scope: "col" }, "now"))), i("tbody", {}, ...r));
 }
-function pe(e, t, n, r) {
+function he(e, t, n, r) {
 	let o = (e, r) => a(r, () => n(e), { "aria-pressed": String(t === e) }), s = e.code[t];
 	return [i("div", { class: "tools" }, o("python", "Python"), o("command", "Command line"), a("Copy", () => r(s))), i("pre", {
 		tabIndex: 0,
 		"aria-label": "Code"
 	}, i("code", {}, s))];
 }
-function me(e) {
+function ge(e) {
 	let t = e.seconds ? `, fitted in ${e.seconds.toFixed(1)} s` : "";
 	return `${u(e.rows, "row")}, ${u(e.features.length + e.texts.length, "feature")}, ${e.model}${t}`;
 }
 // src/points.ts
-var he = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour; attribute float a_near;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform float u_size;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  v_size = u_size * (0.6 + 0.8 * a_near);\n  gl_PointSize = v_size;\n  v_colour = vec4(a_colour.rgb, a_colour.a * min(1.0, 0.4 + 1.2 * a_near));\n}", ge = "\nprecision mediump float;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * v_size, edge = 0.5 * v_size;\n  float a = v_colour.a * (v_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
-function K(e, t, n) {
+var _e = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour; attribute float a_near;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform float u_size;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  v_size = u_size * (0.6 + 0.8 * a_near);\n  gl_PointSize = v_size;\n  v_colour = vec4(a_colour.rgb, a_colour.a * min(1.0, 0.4 + 1.2 * a_near));\n}", ve = "\nprecision mediump float;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * v_size, edge = 0.5 * v_size;\n  float a = v_colour.a * (v_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
+function q(e, t, n) {
 	let r = e.createShader(t);
 	if (e.shaderSource(r, n), e.compileShader(r), !e.getShaderParameter(r, e.COMPILE_STATUS)) throw Error(e.getShaderInfoLog(r) ?? "shader");
 	return r;
 }
-function _e(e) {
+function ye(e) {
 	let t = e.getContext("webgl", {
 		antialias: !1,
 		premultipliedAlpha: !0
 	});
 	if (!t) return null;
 	let n = t.createProgram();
-	if (t.attachShader(n, K(t, t.VERTEX_SHADER, he)), t.attachShader(n, K(t, t.FRAGMENT_SHADER, ge)), t.bindAttribLocation(n, 0, "a_from"), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
+	if (t.attachShader(n, q(t, t.VERTEX_SHADER, _e)), t.attachShader(n, q(t, t.FRAGMENT_SHADER, ve)), t.bindAttribLocation(n, 0, "a_from"), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
 	t.useProgram(n), t.enable(t.BLEND), t.blendFunc(t.ONE, t.ONE_MINUS_SRC_ALPHA);
 	let r = {
 		from: t.createBuffer(),
@@ -1216,7 +1235,7 @@ function _e(e) {
 		}
 	};
 }
-function ve(e) {
+function be(e) {
 	let t = e.getContext("2d"), n = /* @__PURE__ */ new Float32Array(), r = /* @__PURE__ */ new Float32Array(), i = /* @__PURE__ */ new Uint8Array(), a = null;
 	return {
 		kind: "canvas",
@@ -1246,19 +1265,19 @@ function ve(e) {
 		}
 	};
 }
-function ye(e) {
+function xe(e) {
 	let t = null;
 	try {
-		t = _e(e);
+		t = ye(e);
 	} catch {
 		t = null;
 	}
 	if (t) return t;
 	let n = e.cloneNode();
-	return e.replaceWith(n), ve(n);
+	return e.replaceWith(n), be(n);
 }
 // src/scatter.ts
-var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 7, Ce = 400, we = 3e3, Te = class {
+var Se = matchMedia("(prefers-reduced-motion: reduce)"), J = 5e4, Ce = .9, we = 7, Te = 400, Ee = 3e3, De = class {
 	stage;
 	n = 0;
 	tool = "move";
@@ -1286,6 +1305,7 @@ var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 
 	path = null;
 	share = 1;
 	waiting = !1;
+	stale = !0;
 	moved = !1;
 	every = 1;
 	painted = 0;
@@ -1299,14 +1319,14 @@ var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 
 	constructor(e) {
 		this.stage = e;
 		let [t, n, r] = [...e.querySelectorAll("canvas")];
-		this.painter = ye(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
+		this.painter = xe(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
 	}
 	end() {
 		this.observer.disconnect();
 	}
 	show(e, t, n = null) {
-		let r = t && e.length === this.points.length && !be.matches ? this.points : e;
-		this.points = e, this.n = e.length / 2, this.painter.places(r, e), this.every = Math.max(1, Math.min(16, 2 ** Math.ceil(Math.log2(this.n / q)))), this.hurry(), this.painter.draw(n), this.cells = null;
+		let r = t && e.length === this.points.length && !Se.matches ? this.points : e;
+		this.points = e, this.n = e.length / 2, this.painter.places(r, e), this.every = Math.max(1, Math.min(16, 2 ** Math.ceil(Math.log2(this.n / J)))), this.hurry(), this.painter.draw(n), this.cells = null;
 		let i = { ...this.view };
 		if (this.moved && t || this.all(), r === e) {
 			this.share = 1, this.draw();
@@ -1319,7 +1339,7 @@ var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 
 				"s"
 			]) this.view[t] = i[t] + e * (a[t] - i[t]);
 		}, l = (t) => {
-			let n = Math.min(1, Math.max(0, t - s) / (1e3 * xe));
+			let n = Math.min(1, Math.max(0, t - s) / (1e3 * Ce));
 			this.share = n * n * (3 - 2 * n), o && !this.moved && c(this.share), this.draw(), this.points === e && (n < 1 ? requestAnimationFrame(l) : o && !this.moved && this.all());
 		};
 		o && c(0), this.share = 0, requestAnimationFrame(l);
@@ -1328,10 +1348,10 @@ var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 
 		this.points = e, this.share = 1, this.painter.places(e, e), this.painter.draw(t), this.cells = null, this.draw();
 	}
 	ring(e) {
-		this.rings = e, this.draw();
+		this.rings = e, this.draw(!1);
 	}
 	follow(e, t) {
-		this.trail = e, this.stops = t, this.draw();
+		this.trail = e, this.stops = t, this.draw(!1);
 	}
 	near(e) {
 		return this.pick(...this.toPage(...e));
@@ -1461,7 +1481,7 @@ var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 
 		return n;
 	}
 	mark(e) {
-		this.marked = e, this.draw();
+		this.marked = e, this.draw(!1);
 	}
 	index() {
 		let [e, t, n, r] = this.extent(0), i = Math.max(1, Math.min(1024, Math.ceil(Math.sqrt(this.n / 2)))), a = (t - e) / i || 1, o = (r - n) / i || 1, s = new Int32Array(i * i + 1), c = new Int32Array(this.n).fill(-1);
@@ -1492,27 +1512,27 @@ var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 
 		let [n, r] = [(e.width - this.view.width) / 2, (e.height - this.view.height) / 2];
 		this.view.width = e.width, this.view.height = e.height, this.n && !this.moved ? this.all() : (this.view.ox += n, this.view.oy += r), this.hurry(), this.draw();
 	}
-	draw() {
-		this.waiting || (this.waiting = !0, requestAnimationFrame(() => {
+	draw(e = !0) {
+		this.stale ||= e, this.waiting || (this.waiting = !0, requestAnimationFrame(() => {
 			this.waiting = !1, this.paint();
 		}));
 	}
 	hurry() {
-		this.n < q || (clearTimeout(this.rest), this.painted ||= performance.now(), this.rest = setTimeout(() => {
+		this.n < J || (clearTimeout(this.rest), this.painted ||= performance.now(), this.rest = setTimeout(() => {
 			if (this.pointers.size && !this.path) return this.hurry();
 			this.painted = 0, this.draw();
 		}, 250));
 	}
 	paint() {
 		let e = performance.now(), t = e - this.painted, n = this.painted ? this.every : 1;
-		this.painted &&= (this.every = t > 200 ? this.every * 4 : t > 50 ? this.every * 2 : t < 20 ? this.every / 2 : this.every, this.every = Math.max(1, Math.min(16, this.every)), e);
+		this.painted && this.stale && (this.every = t > 200 ? this.every * 4 : t > 50 ? this.every * 2 : t < 20 ? this.every / 2 : this.every, this.every = Math.max(1, Math.min(16, this.every)), this.painted = e);
 		let { width: r, height: i } = this.view, a = this.under.canvas.width / r;
-		for (let e of [this.under, this.over]) e.setTransform(a, 0, 0, a, 0, 0), e.clearRect(0, 0, r, i);
-		if (this.layer) {
+		for (let e of this.stale ? [this.under, this.over] : [this.over]) e.setTransform(a, 0, 0, a, 0, 0), e.clearRect(0, 0, r, i);
+		if (this.layer && this.stale) {
 			let [e, t, n, r] = this.layer.extent, [i, a] = this.toPage(e, r);
 			this.under.imageSmoothingQuality = "high", this.under.drawImage(this.layer.image, i, a, this.view.s * (t - e), this.view.s * (r - n));
 		}
-		this.n && this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))), n);
+		this.n && this.stale && this.painter.paint(this.view, this.share, Math.max(1.5, Math.min(9, 240 / Math.sqrt(this.n))), n), this.stale = !1;
 		let o = getComputedStyle(this.stage), s = o.getPropertyValue("--ink"), c = o.getPropertyValue("--accent");
 		if (this.path && this.tool === "drag" ? this.paintDragged(this.path, c) : this.path && (this.over.beginPath(), this.outline(this.path).forEach(([e, t], n) => n ? this.over.lineTo(e, t) : this.over.moveTo(e, t)), this.over.closePath(), this.over.strokeStyle = c, this.over.lineWidth = 1.5, this.over.stroke(), this.over.globalAlpha = .1, this.over.fillStyle = c, this.over.fill(), this.over.globalAlpha = 1), this.share === 1 && this.annotate(s, c), this.marked >= 0 && this.marked < this.n && this.share === 1) {
 			let [e, t] = this.placeOf(this.marked);
@@ -1522,7 +1542,7 @@ var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 
 	annotate(e, t) {
 		let n = this.over;
 		n.strokeStyle = t, n.lineWidth = this.rings.length > 60 ? 1 : 2;
-		for (let e of this.rings.slice(0, Ce)) {
+		for (let e of this.rings.slice(0, Te)) {
 			let [t, r] = this.placeOf(e);
 			n.beginPath(), n.arc(t, r, this.rings.length > 60 ? 4.5 : 7, 0, 2 * Math.PI), n.stroke();
 		}
@@ -1540,7 +1560,7 @@ var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 
 		for (let e of [-2.6, 2.6]) n.moveTo(a, o), n.lineTo(a + 10 * Math.cos(s + e), o + 10 * Math.sin(s + e));
 		let c = 0;
 		for (let e of this.dragged()) {
-			if (c++ >= we) break;
+			if (c++ >= Ee) break;
 			let [t, s] = this.placeOf(e);
 			n.moveTo(t + a - r + 4, s + o - i), n.arc(t + a - r, s + o - i, 4, 0, 2 * Math.PI);
 		}
@@ -1564,8 +1584,8 @@ var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 
 		}), e.addEventListener("pointermove", (e) => {
 			let t = [e.offsetX, e.offsetY], n = this.pointers.get(e.pointerId);
 			if (!n) return this.hover(t);
-			if (this.path) return this.path.push(t), this.draw();
-			if (this.tool === "walk" && this.pointers.size === 1) return Math.hypot(t[0] - n[0], t[1] - n[1]) < Se ? void 0 : (this.pointers.set(e.pointerId, t), this.onwalk(this.toMap(...t), !1));
+			if (this.path) return this.path.push(t), this.draw(!1);
+			if (this.tool === "walk" && this.pointers.size === 1) return Math.hypot(t[0] - n[0], t[1] - n[1]) < we ? void 0 : (this.pointers.set(e.pointerId, t), this.onwalk(this.toMap(...t), !1));
 			if (this.pointers.size === 2) {
 				let r = [...this.pointers].find(([t]) => t !== e.pointerId)[1], i = (e) => Math.max(8, Math.hypot(e[0] - r[0], e[1] - r[1]));
 				this.zoom(i(t) / i(n), (t[0] + r[0]) / 2, (t[1] + r[1]) / 2);
@@ -1578,7 +1598,7 @@ var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 
 			if (this.path = null, t && this.tool === "drag") {
 				let [n, r] = [this.toMap(...t[0]), this.toMap(...t[t.length - 1])];
 				e.type === "pointerup" && t.length > 2 && this.ondrag([r[0] - n[0], r[1] - n[1]]);
-			} else t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), Ee(e));
+			} else t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), Oe(e));
 			this.draw();
 		};
 		e.addEventListener("pointerup", t), e.addEventListener("pointercancel", t), e.addEventListener("dblclick", (e) => this.zoom(2, e.offsetX, e.offsetY)), e.addEventListener("wheel", (e) => {
@@ -1621,17 +1641,17 @@ var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 
 		else return;
 		e.preventDefault();
 	}
-}, Ee = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", J = [
+}, Oe = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", Y = [
 	"factor_out",
 	"bring_out",
 	"axis"
-], De = [
+], ke = [
 	"same",
 	"different",
 	"label",
 	"pin",
 	"drop"
-], Oe = class {
+], Ae = class {
 	host;
 	editing = -1;
 	filled = "";
@@ -1735,7 +1755,7 @@ var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 
 		}, "Label"));
 	}
 	byColumn(e) {
-		let { say: t } = this.host.state, n = Y("Column", e, e[0]), r = () => n.value;
+		let { say: t } = this.host.state, n = X("Column", e, e[0]), r = () => n.value;
 		return i("div", { class: "tools wrap" }, n, a("Factor out", () => this.tell({
 			kind: "factor_out",
 			column: r()
@@ -1825,11 +1845,11 @@ var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 
 			value: e.column,
 			size: 7,
 			maxLength: 80
-		}), l = Y("New column", this.columns(), e.column), d = e.kind === "different" || e.kind === "same" && r.length > 0, f = i("input", {
+		}), l = X("New column", this.columns(), e.column), d = e.kind === "different" || e.kind === "same" && r.length > 0, f = i("input", {
 			type: "checkbox",
 			disabled: !(n.length > 0 && (!d || r.length > 0))
 		});
-		return e.kind === "label" && o.push(s, " in ", c), J.includes(e.kind) && o.push(l), De.includes(e.kind) && o.push(i("label", {}, f, ` rows of the selection (A ${u(n.length, "row")}${d ? `, B ${u(r.length, "row")}` : ""})`)), i("form", {
+		return e.kind === "label" && o.push(s, " in ", c), Y.includes(e.kind) && o.push(l), ke.includes(e.kind) && o.push(i("label", {}, f, ` rows of the selection (A ${u(n.length, "row")}${d ? `, B ${u(r.length, "row")}` : ""})`)), i("form", {
 			class: "tools wrap",
 			"aria-label": `Edit: ${e.words}`,
 			onsubmit: (i) => {
@@ -1838,7 +1858,7 @@ var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 
 				e.kind === "label" && Object.assign(a, {
 					value: s.value,
 					column: c.value
-				}), J.includes(e.kind) && Object.assign(a, { column: l.value }, e.kind === "axis" ? {
+				}), Y.includes(e.kind) && Object.assign(a, { column: l.value }, e.kind === "axis" ? {
 					period: 0,
 					...this.period(l.value)
 				} : {}), f.checked && Object.assign(a, { rows: n }, d ? { others: r } : e.kind === "same" ? { others: [] } : {}), this.editing = -1, Object.keys(a).length ? this.host.act("edit", {
@@ -1849,13 +1869,13 @@ var be = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, xe = .9, Se = 
 		}, ...o, i("button", { type: "submit" }, "Change"), a("Cancel", () => this.edit(t)));
 	}
 };
-function Y(e, t, n) {
+function X(e, t, n) {
 	return i("select", { "aria-label": e }, ...t.map((e) => i("option", {
 		value: e,
 		selected: e === n
 	}, e)));
 }
-function X(e, t, n) {
+function Z(e, t, n) {
 	for (let t of e.querySelectorAll(".axis")) t.remove();
 	["x", "y"].forEach((r, a) => {
 		let o = t[n[a]];
@@ -1863,11 +1883,11 @@ function X(e, t, n) {
 	});
 }
 // src/main.ts
-var ke = .13, Z = .06, Ae = {
+var je = .13, Me = .06, Ne = {
 	density: "Shade: how many rows are near",
 	uncertainty: "Shade: how uncertain the data are there",
 	reliability: "Shade: blue can be believed, orange cannot"
-}, je = class {
+}, Pe = class {
 	root;
 	source;
 	scatter;
@@ -1888,10 +1908,10 @@ var ke = .13, Z = .06, Ae = {
 	code = "python";
 	question = 0;
 	watching = !1;
-	telling = new Oe(this);
+	telling = new Ae(this);
 	leave = new AbortController();
 	constructor(e, t) {
-		this.root = e, this.source = t, this.scatter = new Te(this.byId("stage")), this.answers = new G(this);
+		this.root = e, this.source = t, this.scatter = new De(this.byId("stage")), this.answers = new de(this);
 	}
 	byId(e) {
 		return this.root.getElementById(e);
@@ -1931,7 +1951,7 @@ var ke = .13, Z = .06, Ae = {
 	}
 	async take(e, t = !0) {
 		let n = this.state, r = !n || n.maps[n.current]?.number !== e.maps[e.current].number;
-		this.state = e, r && (this.given = this.given0(e)), (r || JSON.stringify(n.moved) !== JSON.stringify(e.moved)) && (await this.answers.show(t), this.row = this.here = null, this.scatter.marked >= 0 && this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked)), X(this.byId("stage"), this.answers.space ? [] : e.axes, this.axes), this.answers.take(e, r), this.fillControls(), this.fillLists(), await this.recolour(), r ? (this.relayer(), this.remeasure(), this.redescribe(), this.say(e.remarks.join(" "))) : JSON.stringify(n.statements) !== JSON.stringify(e.statements) && this.remeasure();
+		this.state = e, r && (this.given = this.given0(e)), (r || JSON.stringify(n.moved) !== JSON.stringify(e.moved)) && (await this.answers.show(t), this.row = this.here = null, this.scatter.marked >= 0 && this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked)), Z(this.byId("stage"), this.answers.space ? [] : e.axes, this.axes), this.answers.take(e, r), this.fillControls(), this.fillLists(), await this.recolour(), r ? (this.relayer(), this.remeasure(), this.redescribe(), this.say(e.remarks.join(" "))) : JSON.stringify(n.statements) !== JSON.stringify(e.statements) && this.remeasure();
 	}
 	async act(e, t = {}) {
 		await this.tried(async () => this.take(await this.source.post(e, t)));
@@ -1972,7 +1992,9 @@ var ke = .13, Z = .06, Ae = {
 		this.root.addEventListener("keydown", (e) => {
 			let t = e, n = t.target instanceof HTMLInputElement && t.target.type === "text", r = t.key.toLowerCase();
 			r !== "z" && r !== "y" || !t.ctrlKey && !t.metaKey || n || (t.preventDefault(), this.act(r === "y" || t.shiftKey ? "redo" : "undo"));
-		}, { signal: e }), matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => void this.tried(() => this.relayer()), { signal: e }), this.byId("stage").page = this;
+		}, { signal: e }), matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+			this.answers.filters.repaint(), this.tried(() => this.relayer());
+		}, { signal: e }), this.byId("stage").page = this;
 	}
 	hover(e, t) {
 		this.place = e, this.scatter.mark(t), this.answers.table.mark(t), this.asked = {
@@ -1987,7 +2009,7 @@ var ke = .13, Z = .06, Ae = {
 				let { place: e, row: t } = this.asked;
 				this.asked = null;
 				let n = this.answers.where(e, t), r = t < 0 ? Promise.resolve(null) : this.row?.row === t ? Promise.resolve(this.row) : this.source.get(`row?at=${t}`);
-				[this.row, this.here] = await Promise.all([r, this.state.can.decode ? this.source.post("decode", n) : Promise.resolve(null)]), o(this.byId("here"), D(this.state, this.row, this.here, this.style));
+				[this.row, this.here] = await Promise.all([r, this.state.can.decode ? this.source.post("decode", n) : Promise.resolve(null)]), o(this.byId("here"), A(this.state, this.row, this.here, this.style));
 			}
 		} finally {
 			this.asking = !1;
@@ -1997,22 +2019,22 @@ var ke = .13, Z = .06, Ae = {
 		let e = this.byId("colour"), t = Number(e.value), n = this.state.rows;
 		if (e.value === "judge") return this.answers.judge();
 		this.column = e.value === "" ? null : this.state.columns[t], this.column && (this.values = await this.answers.values.of(`column?at=${t}`));
-		let r = ce(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, { passing: o, hide: s } = this.answers.filters, c = n > 2e4 ? .75 : .92;
+		let r = R(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, { passing: o, hide: s } = this.answers.filters, c = n > 2e4 ? .75 : .92;
 		for (let e = 0; e < n; e++) {
 			let t = o !== null && !o[e];
-			for (let n = 0; n < 3; n++) i[4 * e + n] = t ? A[n] : r[3 * e + n];
-			i[4 * e + 3] = t ? s ? 0 : 255 * Z : 255 * (!a || this.selected.has(e) ? c : this.other.has(e) ? .55 : ke);
+			for (let n = 0; n < 3; n++) i[4 * e + n] = t ? M[n] : r[3 * e + n];
+			i[4 * e + 3] = t ? s ? 0 : 255 * Me : 255 * (!a || this.selected.has(e) ? c : this.other.has(e) ? .55 : je);
 		}
 		this.scatter.colours(i), this.fillLegend();
 	}
 	fillLegend() {
-		let e = this.column, t = this.byId("layer"), n = t.disabled ? void 0 : Ae[t.value], r = n ? [i("span", { class: "swatch layer" }, n)] : [];
+		let e = this.column, t = this.byId("layer"), n = t.disabled ? void 0 : Ne[t.value], r = n ? [i("span", { class: "swatch layer" }, n)] : [];
 		if (!e) return o(this.byId("legend"), ...r);
 		let a = (e, t) => {
 			let n = i("span", { class: "dot" });
-			return n.style.background = z(e), i("span", { class: "swatch" }, n, t);
+			return n.style.background = H(e), i("span", { class: "swatch" }, n, t);
 		};
-		if (e.kind === "categories") return o(this.byId("legend"), ...(e.levels ?? []).slice(0, 24).map((e, t) => a(N(t), e)), ...r);
+		if (e.kind === "categories") return o(this.byId("legend"), ...(e.levels ?? []).slice(0, 24).map((e, t) => a(F(t), e)), ...r);
 		let s = e.period ? 0 : e.low ?? 0, l = e.period ?? e.high ?? 1;
 		o(this.byId("legend"), ...[
 			0,
@@ -2020,7 +2042,7 @@ var ke = .13, Z = .06, Ae = {
 			.5,
 			.75,
 			1
-		].map((t) => a(F(e, s + t * (l - s)), c(s + t * (l - s)))), ...r);
+		].map((t) => a(L(e, s + t * (l - s)), c(s + t * (l - s)))), ...r);
 	}
 	async relayer() {
 		let e = this.byId("layer").value, t = this.scatter.window();
@@ -2069,7 +2091,7 @@ var ke = .13, Z = .06, Ae = {
 			onchange: (t) => {
 				let n = Number(t.target.value);
 				this.axes = e ? [this.axes[0], n] : [n, this.axes[1]], this.axes[0] !== this.axes[1] && this.tried(async () => {
-					X(this.byId("stage"), this.state.axes, this.axes), await this.answers.show(!0), await this.relayer();
+					Z(this.byId("stage"), this.state.axes, this.axes), await this.answers.show(!0), await this.relayer();
 				});
 			}
 		}, ...Array.from({ length: this.state.dims }, (t, n) => i("option", {
@@ -2168,7 +2190,7 @@ var ke = .13, Z = .06, Ae = {
 				rows: this.rows(this.selected),
 				others: t.length ? t : null
 			});
-			e === this.question && this.fillSelection(le(this.state, n, t.length > 0));
+			e === this.question && this.fillSelection(K(this.state, n, t.length > 0));
 		});
 	}
 	async change() {
@@ -2176,7 +2198,7 @@ var ke = .13, Z = .06, Ae = {
 			rows: this.rows(this.selected),
 			given: this.given
 		});
-		this.fillSelection(ue(this.state, e));
+		this.fillSelection(fe(this.state, e));
 	}
 	async download(e, t) {
 		s(await this.source.postForBytes("export", {
@@ -2206,10 +2228,10 @@ var ke = .13, Z = .06, Ae = {
 	}
 	fillLists() {
 		let e = this.state;
-		this.byId("title").textContent = e.title, this.byId("about").textContent = me(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), o(this.byId("history"), ...de(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), D(e, null, null, this.style));
+		this.byId("title").textContent = e.title, this.byId("about").textContent = ge(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), o(this.byId("history"), ...pe(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), A(e, null, null, this.style));
 	}
 	fillCode() {
-		o(this.byId("code"), ...pe(this.state, this.code, (e) => {
+		o(this.byId("code"), ...he(this.state, this.code, (e) => {
 			this.code = e, this.fillCode();
 		}, (e) => void navigator.clipboard.writeText(e).then(() => this.say("Copied."))));
 	}
@@ -2217,7 +2239,7 @@ var ke = .13, Z = .06, Ae = {
 		let { current: e } = this.state;
 		await this.tried(async () => {
 			let [t, n] = await Promise.all([e > 0 ? this.source.get(`measures?map=${e - 1}`) : Promise.resolve(null), this.source.get(`measures?map=${e}`)]);
-			o(this.byId("measures"), fe(t, n));
+			o(this.byId("measures"), me(t, n));
 		});
 	}
 	fillRefit(e) {
@@ -2270,7 +2292,7 @@ var ke = .13, Z = .06, Ae = {
 			}
 		}
 	}
-}, Me = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00;--veil:#ffffffb8;--picked:#e3f0f8}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70;--veil:#1a1e25bd;--picked:#1d3442}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.stage[data-tool=drag] #stage-overlay{cursor:grab}.legend{color:var(--soft);flex-wrap:wrap;flex:none;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.swatch.layer{max-width:none;margin-left:auto}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}thead th:first-child{text-align:left}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak td,tr.weak th{color:var(--soft);font-style:italic}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements .stated,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}.axis{pointer-events:none;color:var(--ink);text-overflow:ellipsis;white-space:nowrap;background:var(--stage);border-radius:4px;max-width:60%;padding:0 4px;font-size:13px;font-weight:600;position:absolute;overflow:hidden}.axis.x{bottom:6px;right:10px}.axis.y{writing-mode:vertical-rl;max-width:none;max-height:60%;top:10px;left:8px;transform:rotate(180deg)}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}button.small{min-height:24px;padding:0 8px;font-size:12px}input[type=search]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;width:128px;min-height:30px;padding:3px 9px;font-size:13px}::placeholder{color:var(--soft);opacity:1}.toolbar .tools{flex-wrap:wrap}#find .note{white-space:nowrap;margin:0}.facet-box{border-top:1px solid var(--line)}.facet-box>summary{overflow-wrap:anywhere;padding:5px 0}.facet-box .chosen{float:right;color:var(--accent);padding-left:8px;font-size:12px;font-weight:600}.facets{padding-left:12px}.facet{padding:2px 0 10px}.histogram{cursor:ew-resize;touch-action:pan-y;border-bottom:1px solid var(--line);width:100%;height:46px;display:block}.sliders{height:22px;position:relative}.sliders input{pointer-events:none;appearance:none;background:0 0;width:calc(100% + 16px);height:22px;margin:0;position:absolute;inset:0 -8px}.sliders input::-webkit-slider-runnable-track{background:0 0;height:22px}.sliders input::-moz-range-track{background:0 0}.sliders input::-webkit-slider-thumb{appearance:none;pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:16px;height:16px;margin-top:3px}.sliders input::-moz-range-thumb{pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:10px;height:10px}.ends{color:var(--soft);font-variant-numeric:tabular-nums;justify-content:space-between;align-items:center;font-size:12px;display:flex}.levels{max-height:214px;margin:6px 0 0;padding:0;list-style:none;overflow:auto}.levels li{grid-template-columns:minmax(0,1fr) 84px 58px;align-items:center;gap:8px;min-height:24px;display:grid}.levels label{align-items:center;gap:6px;min-width:0;display:flex}.level{text-overflow:ellipsis;white-space:nowrap;overflow:hidden}.levels .empty .level,.levels .empty .counted{color:var(--soft)}.count-bar{background:linear-gradient(var(--accent), var(--accent)) left / var(--share,0%) 100% no-repeat, var(--line);border-radius:3px;height:6px}.counted{text-align:right;font-variant-numeric:tabular-nums;font-size:12px}.table,.walk{background:var(--card);border:1px solid var(--line);border-radius:8px;flex:none;min-width:0;margin-top:8px;padding:6px 10px}.walk .scrolled{max-height:150px}.table-scroll{border-top:1px solid var(--line);height:190px;position:relative;overflow:auto}.rows{border-collapse:separate;border-spacing:0;width:auto;min-width:100%}.rows thead th{background:var(--card);z-index:1;height:26px;padding:0;position:sticky;top:0}.rows td{text-overflow:ellipsis;white-space:nowrap;cursor:pointer;max-width:190px;height:26px;padding:0 8px;overflow:hidden}.rows .word{text-align:left}.rows .space td{border:none;height:auto;padding:0}.rows.nameless .name{display:none}.rows tr.picked td{background:var(--picked)}.rows tr.marked td,.rows tbody tr:hover td{background:color-mix(in srgb, var(--accent) 16%, var(--card))}.rows:focus-visible tr.at td{box-shadow:inset 0 2px var(--accent), inset 0 -2px var(--accent)}.rows:focus-visible{outline:none}.table-scroll:has(.rows:focus-visible){outline:2px solid var(--accent);outline-offset:1px}.sorter{text-overflow:ellipsis;white-space:nowrap;max-width:190px;min-height:26px;color:var(--soft);width:100%;text-align:inherit;background:0 0;border:none;padding:0 8px;font-size:12px;font-weight:600;overflow:hidden}.film{gap:4px;padding:4px 0 2px;display:flex;overflow-x:auto}.frame{background:0 0;border-color:#0000;flex:1 0 46px;min-width:0;max-width:92px;padding:2px}.frame canvas{width:100%;image-rendering:pixelated;border-radius:4px;display:block}.frame figcaption{text-align:center}.frame.guess{border:1px dashed var(--warn)}.frame.guess canvas{opacity:.6}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage:not([data-tool=move])[data-tool] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", Ne = 12e4;
+}, Fe = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00;--veil:#ffffffb8;--picked:#e3f0f8}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70;--veil:#1a1e25bd;--picked:#1d3442}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.stage[data-tool=drag] #stage-overlay{cursor:grab}.legend{color:var(--soft);flex-wrap:wrap;flex:none;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.swatch.layer{max-width:none;margin-left:auto}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}thead th:first-child{text-align:left}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak td,tr.weak th{color:var(--soft);font-style:italic}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements .stated,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}.axis{pointer-events:none;color:var(--ink);text-overflow:ellipsis;white-space:nowrap;background:var(--stage);border-radius:4px;max-width:60%;padding:0 4px;font-size:13px;font-weight:600;position:absolute;overflow:hidden}.axis.x{bottom:6px;right:10px}.axis.y{writing-mode:vertical-rl;max-width:none;max-height:60%;top:10px;left:8px;transform:rotate(180deg)}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}button.small{min-height:24px;padding:0 8px;font-size:12px}input[type=search]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;width:128px;min-height:30px;padding:3px 9px;font-size:13px}::placeholder{color:var(--soft);opacity:1}.toolbar .tools{flex-wrap:wrap}#find .note{white-space:nowrap;margin:0}.facet-box{border-top:1px solid var(--line)}.facet-box>summary{overflow-wrap:anywhere;padding:5px 0}.facet-box .chosen{float:right;color:var(--accent);padding-left:8px;font-size:12px;font-weight:600}.facets{padding-left:12px}.facet{padding:2px 0 10px}.histogram{cursor:ew-resize;touch-action:pan-y;border-bottom:1px solid var(--line);width:100%;height:46px;display:block}.sliders{height:22px;position:relative}.sliders input{pointer-events:none;appearance:none;background:0 0;width:calc(100% + 16px);height:22px;margin:0;position:absolute;inset:0 -8px}.sliders input::-webkit-slider-runnable-track{background:0 0;height:22px}.sliders input::-moz-range-track{background:0 0}.sliders input::-webkit-slider-thumb{appearance:none;pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:16px;height:16px;margin-top:3px}.sliders input::-moz-range-thumb{pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:10px;height:10px}.ends{color:var(--soft);font-variant-numeric:tabular-nums;justify-content:space-between;align-items:center;font-size:12px;display:flex}.levels{max-height:214px;margin:6px 0 0;padding:0;list-style:none;overflow:auto}.levels li{grid-template-columns:minmax(0,1fr) 84px 58px;align-items:center;gap:8px;min-height:24px;display:grid}.levels label{align-items:center;gap:6px;min-width:0;display:flex}.level{text-overflow:ellipsis;white-space:nowrap;overflow:hidden}.levels .empty .level,.levels .empty .counted{color:var(--soft)}.count-bar{background:linear-gradient(var(--accent), var(--accent)) left / var(--share,0%) 100% no-repeat, var(--line);border-radius:3px;height:6px}.counted{text-align:right;font-variant-numeric:tabular-nums;font-size:12px}.table,.walk{background:var(--card);border:1px solid var(--line);border-radius:8px;flex:none;min-width:0;margin-top:8px;padding:6px 10px}.walk .scrolled{max-height:150px}.table-scroll{border-top:1px solid var(--line);height:190px;position:relative;overflow:auto}.rows{border-collapse:separate;border-spacing:0;width:auto;min-width:100%}.rows thead th{background:var(--card);z-index:1;height:26px;padding:0;position:sticky;top:0}.rows td{text-overflow:ellipsis;white-space:nowrap;cursor:pointer;max-width:190px;height:26px;padding:0 8px;overflow:hidden}.rows .word{text-align:left}.rows .space td{border:none;height:auto;padding:0}.rows.nameless .name{display:none}.rows tr.picked td{background:var(--picked)}.rows tr.marked td,.rows tbody tr:hover td{background:color-mix(in srgb, var(--accent) 16%, var(--card))}.rows:focus-visible tr.at td{box-shadow:inset 0 2px var(--accent), inset 0 -2px var(--accent)}.rows:focus-visible{outline:none}.table-scroll:has(.rows:focus-visible){outline:2px solid var(--accent);outline-offset:1px}.sorter{text-overflow:ellipsis;white-space:nowrap;max-width:190px;min-height:26px;color:var(--soft);width:100%;text-align:inherit;background:0 0;border:none;padding:0 8px;font-size:12px;font-weight:600;overflow:hidden}.film{gap:4px;padding:4px 0 2px;display:flex;overflow-x:auto}.frame{background:0 0;border-color:#0000;flex:1 0 46px;min-width:0;max-width:92px;padding:2px}.frame canvas{width:100%;image-rendering:pixelated;border-radius:4px;display:block}.frame figcaption{text-align:center}.frame.guess{border:1px dashed var(--warn)}.frame.guess canvas{opacity:.6}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage:not([data-tool=move])[data-tool] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", Ie = 12e4;
 function Q(t) {
 	let n = /* @__PURE__ */ new Map(), r = Array.from(crypto.getRandomValues(/* @__PURE__ */ new Uint32Array(2)), (e) => e.toString(36)).join("-"), i = 0, a = (e, t) => {
 		let r = e.id === void 0 ? void 0 : n.get(e.id), i = t?.[0];
@@ -2287,7 +2309,7 @@ function Q(t) {
 			return new Promise((r, i) => {
 				let l = setTimeout(() => {
 					n.delete(c), i(new e("The kernel does not answer. It is busy, or was restarted: then run the cell again."));
-				}, Ne);
+				}, Ie);
 				n.set(c, (e) => {
 					clearTimeout(l), n.delete(c), r(e);
 				}), t.send({
@@ -2310,12 +2332,12 @@ function $(e) {
 	let t = e?.rows;
 	return t ? Array.from({ length: t.byteLength / 4 }, (e, n) => t.getInt32(4 * n, !0)) : [];
 }
-function Pe({ model: e, el: n }) {
+function Le({ model: e, el: n }) {
 	let r = document.createElement("div"), i = r.attachShadow({ mode: "open" }), a = new CSSStyleSheet(), o = Q(e);
-	a.replaceSync(Me), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"redo\" aria-keyshortcuts=\"Control+Y\">Redo</button>\n<button type=\"button\" id=\"save\">Save</button>\n<button type=\"button\" id=\"keep\" title=\"One HTML file of this view, which works offline\">Export</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\" class=\"tools\"></span>\n<div class=\"tools\">\n<div class=\"tools\" id=\"find\" role=\"search\"></div>\n<button type=\"button\" id=\"table-open\" aria-expanded=\"false\" aria-controls=\"table\">Table</button>\n</div>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, turn it in three dimensions or walk with the tool Walk, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n<div id=\"walk\" class=\"walk\" hidden></div>\n<div id=\"table\" class=\"table\" hidden></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"filters-title\">\n<h2 id=\"filters-title\">Filter</h2>\n<div id=\"filters\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
+	a.replaceSync(Fe), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"redo\" aria-keyshortcuts=\"Control+Y\">Redo</button>\n<button type=\"button\" id=\"save\">Save</button>\n<button type=\"button\" id=\"keep\" title=\"One HTML file of this view, which works offline\">Export</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\" class=\"tools\"></span>\n<div class=\"tools\">\n<div class=\"tools\" id=\"find\" role=\"search\"></div>\n<button type=\"button\" id=\"table-open\" aria-expanded=\"false\" aria-controls=\"table\">Table</button>\n</div>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, turn it in three dimensions or walk with the tool Walk, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n<div id=\"walk\" class=\"walk\" hidden></div>\n<div id=\"table\" class=\"table\" hidden></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"filters-title\">\n<h2 id=\"filters-title\">Filter</h2>\n<div id=\"filters\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
 	let s = document.body.dataset.jpThemeLight;
 	s && (r.dataset.theme = s === "true" ? "light" : "dark"), n.append(r);
-	let c = new je(i, new t(o));
+	let c = new Pe(i, new t(o));
 	c.onselect = (t) => {
 		let n = new DataView(new Int32Array(t).buffer);
 		e.set("selection", { rows: n }), e.save_changes();
@@ -2330,5 +2352,5 @@ function Pe({ model: e, el: n }) {
 		e.off("change:selection", l), c.end(), o.end();
 	};
 }
-var Fe = { render: Pe };
-export { Fe as default, Q as kernel };
+var Re = { render: Le };
+export { Re as default, Q as kernel };
