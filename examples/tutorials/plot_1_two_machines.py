@@ -103,7 +103,8 @@ print("without that kind:", evaluate.leakage(informed.embedding_[~only_new], mac
 # -------------------------------------
 #
 # To go on with one table, translate all samples to the old machine: to the map, and back as the old machine would
-# have read it. We know the truth, the clean values.
+# have read it. We know the truth, the clean values. (``counterfactual`` asks the same in one call. It warns of
+# extrapolation here, too cautiously: it compares samples as they were read, and the machines read differently.)
 
 new = machine == "new"
 places = informed.transform(table[new], given=machine[new])

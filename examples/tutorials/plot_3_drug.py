@@ -61,7 +61,8 @@ plt.show()
 # ----------------------
 #
 # Ask each untreated cell of donor A how it would look treated. A Pipeline of :mod:`sidelight.pipeline` carries the
-# answer back to genes.
+# answer back to genes. (``counterfactual`` asks the same in one call. It warns of extrapolation here, too cautiously:
+# where matched rows told what donor and drug do, it compares cells as they are, and treated cells look different.)
 
 pipe = make_pipeline(CountEncoder(15), KernelInformationEmbedding()).fit(counts.astype(float), given=design)
 asked = np.flatnonzero((design["donor"] == "A") & (design["drug"] == "none"))[:80]

@@ -3,7 +3,8 @@ A code by a network
 ===================
 
 :class:`~sidelight.gated.Autoencoder` with hidden layers finds a curved code of two numbers. Rivals: PCA, which is the
-best straight one, and the kernel embedding of this library, which needs no training of a network.
+best straight one, and the kernel embedding of this library, which needs no training of a network. (The layers of the
+network are the best of three that were tried on these new digits.)
 """
 
 import matplotlib.pyplot as plt

@@ -41,5 +41,7 @@ for row, pictures, name in zip(axes, rows, ("prototypes", "truth", "mixture", "k
         ax.set(xticks=[], yticks=[])
 plt.show()
 print(f"share of hidden bits that are wrong: mixture {errors[0]:.3f}, k-means {errors[1]:.3f}")
+squares = [np.mean((rows[:, 32:] - X[new][:, 32:]) ** 2) for rows in (filled, guess)]  # the mixture fills in 0 or 1
+print(f"mean squared error: mixture {squares[0]:.3f}, k-means {squares[1]:.3f}")
 kinds = model.predict(X[new]), kmeans.predict(X[new])
 print("information shared with the true digit:", [round(normalized_mutual_info_score(y[new], k), 2) for k in kinds])

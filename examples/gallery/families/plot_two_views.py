@@ -4,7 +4,9 @@ One view from the other, with six pairs
 
 Pictures of a car and of a duck, turning. Of six poses we know which picture of the one belongs to which of the other.
 The other 42 of each are unpaired. :class:`~sidelight.JointInformationEmbedding` uses them all the same: they show the
-shape of each view. The rival is a regression from the pairs alone.
+shape of each view. The rival is a regression from the pairs alone. (Where the views are smooth functions of a few
+numbers a Gaussian process from the pairs is better: on the curves that this example had first, 0.005 of the variance
+were unexplained, by the joint embedding 0.049.)
 """
 
 import matplotlib.pyplot as plt
