@@ -31,7 +31,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import sidelight
-from sidelight import KernelInformationEmbedding, ProbabilisticPCA, TwoWayEmbedding
+from sidelight import (
+    CoordinatedCCA,
+    CoordinatedMixture,
+    KernelInformationEmbedding,
+    ProbabilisticPCA,
+    TwoWayEmbedding,
+)
 
 every = pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS.keys())
 each = pytest.mark.parametrize("make", DEFAULTS.values(), ids=DEFAULTS.keys())
@@ -42,11 +48,23 @@ def test_every_public_estimator_is_in_the_registry():
     assert {type(make()) for make in listed.values()} == set(public_estimators())
 
 
-@pytest.mark.filterwarnings(
+CHECKS = [with_iterations(make(), 4) for make in (CHECKED | DISTANCES).values()]
+SLOW_TO_FIT = [one for one in CHECKS if isinstance(one, (CoordinatedCCA, CoordinatedMixture))]
+no_warnings_of_few_steps = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore::sklearn.exceptions.SkipTestWarning"
 )
-@parametrize_with_checks([with_iterations(make(), 4) for make in (CHECKED | DISTANCES).values()])
+
+
+@no_warnings_of_few_steps
+@parametrize_with_checks([one for one in CHECKS if one not in SLOW_TO_FIT])
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.thorough
+@no_warnings_of_few_steps
+@parametrize_with_checks(SLOW_TO_FIT)
+def test_scikit_learn_checks_of_what_fits_slowly(estimator, check):
     check(estimator)
 
 
