@@ -186,3 +186,9 @@ def test_given_without_a_name_and_labels_in_a_column_of_numbers(views, columns):
     np.testing.assert_allclose(found, model.inverse_transform([[0.0, 0.0]], given="mug")[0])
     explorer.say([Statement("label", rows=[0, 1], column="angle", value="front")])
     assert "front" in explorer.state()["columns"][0]["levels"]
+
+
+def test_a_table_of_numbers_alone_has_no_columns_beside_it(model, views):
+    assert table_of(model, views.X, {}).columns == {}
+    with pytest.raises(TypeError, match="columns=list has no names"):
+        table_of(model, views.X, [1, 2])

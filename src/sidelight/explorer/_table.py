@@ -173,7 +173,7 @@ def labelled(table: Table, statements: Sequence[Statement]) -> dict[str, Array]:
 
 
 def _columns(columns: Any, n: int) -> dict[str, Array]:
-    if columns is None:
+    if columns is None or (isinstance(columns, Mapping) and not columns):
         return {}
     if not column_names(columns):
         remedy = "Give a dict or a data frame of columns"
