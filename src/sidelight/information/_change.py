@@ -63,8 +63,12 @@ def change_of_rows(forward: KernelMap, Z: Array, features: Array, categorical: b
         outputs = forward.outputs
         if change.coefficients.any():
             outputs = _without_change(outputs, place_features(np.eye(len(groups))[codes], content), change)
-        residuals = np.asarray(outputs[rows] - weights.leave_one_out(outputs, some), dtype=np.float64)
-        left_out = LeftOut(residuals, codes[rows], nearest_row, lambda values: weights.leave_one_out(values, some))
+        residuals = np.asarray(outputs[rows] - weights.leave_one_out(outputs, some, n_jobs), dtype=np.float64)
+
+        def mean(values: Array) -> Array:
+            return weights.leave_one_out(values, some, n_jobs)
+
+        left_out = LeftOut(residuals, codes[rows], nearest_row, mean)
         return residual_model(left_out, groups, change, content)
 
     found = residuals_and_kept(change)

@@ -199,7 +199,7 @@ def _given_maps(
         known = effect if settings.metric == "euclidean" else None  # otherwise it is one on points, not on rows
         forward_effect = smooth_effect(inside, features) if known is None else known
         rest = np.asarray(inside - forward_effect.at_rows(inside, features), dtype=inside.dtype)
-        forward, scale = conditional_forward(Z, features, rest, latent_kernel)
+        forward, scale = conditional_forward(Z, features, rest, latent_kernel, n_jobs)
     relative = perplexity_rows(near.distance**2, min(_DENSITY_PERPLEXITY, 0.8 * near.index.shape[1]))[1]
     assert training.given is not None
     categorical = training.given.categorical and side is None

@@ -39,7 +39,9 @@ _SCALES = (0.0, 0.5, 1.0, 2.0, 4.0)
 _TRIED = 1_000  # rows that are left out, one at a time, to choose the scale: each visits all rows
 
 
-def conditional_forward(Z: Array, features: Array, rest: Array, kernel: str) -> tuple[KernelMap, float]:
+def conditional_forward(
+    Z: Array, features: Array, rest: Array, kernel: str, n_jobs: int | None = None
+) -> tuple[KernelMap, float]:
     """Fit the forward map from latent points and ``given`` to residual rows.
 
     Parameters
@@ -52,6 +54,8 @@ def conditional_forward(Z: Array, features: Array, rest: Array, kernel: str) -> 
         Residual rows.
     kernel : str
         Profile of the latent kernel.
+    n_jobs : int or None
+        Threads.
 
     Returns
     -------
@@ -66,7 +70,7 @@ def conditional_forward(Z: Array, features: Array, rest: Array, kernel: str) -> 
         return KernelMap(FixedWeights(np.column_stack([Z, scale * features]), 1.0, kernel), outputs)
 
     rows = spread_rows(len(Z), _TRIED) if len(Z) > _TRIED else None
-    scale = min(_SCALES, key=lambda tried: along(tried, projected).leave_one_out_error(rows))
+    scale = min(_SCALES, key=lambda tried: along(tried, projected).leave_one_out_error(rows, n_jobs))
     return along(scale, rest), scale
 
 

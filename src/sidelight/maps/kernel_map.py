@@ -78,7 +78,7 @@ class KernelMap:
         out = np.empty((len(Q), V.shape[1]))
         return answers_by_map_tile(weights, Q, out, spread, min(512, _BUDGET // (60 * V.shape[1])), n_jobs)
 
-    def leave_one_out_error(self, rows: Array | None = None) -> float:
+    def leave_one_out_error(self, rows: Array | None = None, n_jobs: int | None = 1) -> float:
         """Relative leave-one-out error: rms of ``b_i - f_{-i}(a_i)`` over that of ``b_i - mean``.
 
         Of ``rows`` (m,), or of all; where there are many, of 5,000 evenly spaced ones.
@@ -87,7 +87,7 @@ class KernelMap:
         if rows is None and is_many(self.outputs):
             rows = spread_rows(len(self.outputs), _TRIED)
         truth = self.outputs if rows is None else self.outputs[rows]
-        return _relative_error(truth, self.weights.leave_one_out(self.outputs, rows))
+        return _relative_error(truth, self.weights.leave_one_out(self.outputs, rows, n_jobs))
 
 
 def best_perplexity(inputs: Array, outputs: Array, lists: Array, grid: Sequence[float] = PERPLEXITIES) -> float:

@@ -46,6 +46,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from sidelight.base.tiles import one_thread, run_tiles
 from sidelight.kernels.balanced import NEAREST, stratum_distances
 from sidelight.neighbours.counterparts import TOGETHER, counterparts
 from sidelight.neighbours.graph import mutual
@@ -80,10 +81,9 @@ def group_means(points: Array, codes: Array) -> Array:
 
 def _predicts_better(projected: Array, codes: Array, there: Array, from_means: bool, n_jobs: int | None) -> bool:
     """Whether offsets by matched rows, from the start 0 or means, align held-out rows better than means do."""
-    gains: list[float] = []
-    for split in range(_SPLITS if np.bincount(codes).min() >= _FEWEST else 0):
-        half = _halves(projected, codes, split)
-        gains += [_gain(projected, codes, there, from_means, half == part, n_jobs) for part in (0, 1)]
+    splits = range(_SPLITS if np.bincount(codes).min() >= _FEWEST else 0)
+    parts = [half == part for half in (_halves(projected, codes, split) for split in splits) for part in (0, 1)]
+    gains = run_tiles(lambda part: _gain(projected, codes, there, from_means, part), parts, n_jobs)
     if not gains or np.mean(gains) <= _SURELY * np.std(gains) / np.sqrt(len(gains)):
         return False
     by_means = projected - group_means(projected, codes)[codes]
@@ -104,14 +104,18 @@ def _halves(points: Array, codes: Array, column: int) -> Array:
     return np.asarray(number % 2)
 
 
-def _gain(projected: Array, codes: Array, there: Array, from_means: bool, part: Array, n_jobs: int | None) -> float:
-    """How much better the offsets of matched rows in ``part`` (n,) are than its means, by the score of the others."""
+@one_thread()
+def _gain(projected: Array, codes: Array, there: Array, from_means: bool, part: Array) -> float:
+    """How much better the offsets of matched rows in ``part`` (n,) are than its means, by the score of the others.
+
+    On one thread: parts are computed side by side.
+    """
     rows, groups = projected[part], codes[part]
     held, of = projected[~part], codes[~part]
     means = group_means(rows, groups)
-    first = iterated_offsets(rows, groups, means if from_means else np.zeros_like(means), n_jobs)(rows)
-    found = iterated_offsets(rows, groups, first, n_jobs, there[part])(rows)
-    by_means, by_matches = (alignment_score(held - b[of], of, n_jobs) for b in (means, found))
+    first = iterated_offsets(rows, groups, means if from_means else np.zeros_like(means), None)(rows)
+    found = iterated_offsets(rows, groups, first, None, there[part])(rows)
+    by_means, by_matches = (alignment_score(held - b[of], of) for b in (means, found))
     return by_means - by_matches
 
 
@@ -166,7 +170,12 @@ def matched_offsets(points: Array, projected: Array, codes: Array, n_jobs: int |
     if _kinds_without_effect(projected, codes, n_jobs):
         return np.zeros((int(codes.max()) + 1, points.shape[1]))
     means = group_means(projected, codes)
-    solvers = [iterated_offsets(projected, codes, start, n_jobs) for start in (np.zeros_like(means), means)]
+
+    @one_thread()  # the two starts run side by side
+    def from_start(start: Array) -> Callable[[Array], Array]:
+        return iterated_offsets(projected, codes, start, None)
+
+    solvers = run_tiles(from_start, [np.zeros_like(means), means], n_jobs)
     offsets = [solve(projected) for solve in solvers]
     best = _simpler(projected, codes, offsets, n_jobs)
     by_means, by_matches = (mismatch(projected - b[codes], codes, n_jobs) for b in (means, offsets[best]))

@@ -112,16 +112,17 @@ class FixedWeights(Searched):
             return _scattered(W, index, len(self.inputs))
         return self._weights_at(Q)
 
-    def leave_one_out(self, V: Array, rows: Array | None = None) -> Array:
+    def leave_one_out(self, V: Array, rows: Array | None = None, n_jobs: int | None = 1) -> Array:
         """Leave-one-out means ``Σ_{j≠i} w_j(a_i) V_j`` of the training rows (n, r), or of ``rows`` only."""
         some = np.arange(len(self.inputs)) if rows is None else rows
         if is_many(self.inputs):
             near = self.search.others(some, NEAREST)
             return list_weighted_mean(self._weights(near.distance**2), V, near.index)
-        out = np.empty((len(some), V.shape[1]))
-        for part in spans(len(some), max(8, _BUDGET // len(self.inputs))):
-            out[part] = self._weights_at(self.inputs[some[part]], some[part]) @ V
-        return out
+
+        def one(part: slice) -> Array:
+            return np.asarray(self._weights_at(self.inputs[some[part]], some[part]) @ V, dtype=np.float64)
+
+        return np.concatenate(run_tiles(one, spans(len(some), max(8, _BUDGET // len(self.inputs))), n_jobs))
 
     def _weights_at(self, Q: Array, left_out: Array | None = None) -> Array:
         """Weights (m, n) of all training rows at each query, without the row ``left_out`` (m,) of each."""
@@ -256,8 +257,9 @@ class AdaptiveWeights(Searched):
         candidates, W, _ = self.weights_and_bandwidths(Q, n_jobs=1)
         return _scattered(W, candidates, len(self.inputs))
 
-    def leave_one_out(self, V: Array, rows: Array | None = None) -> Array:
+    def leave_one_out(self, V: Array, rows: Array | None = None, n_jobs: int | None = 1) -> Array:
         """Leave-one-out means ``Σ_{j≠i} w_j(a_i) V_j`` of the training rows (n, r), or of ``rows`` only."""
+        del n_jobs  # lists are short
         inputs, lists = (self.inputs, self.lists) if rows is None else (self.inputs[rows], self.lists[rows])
         D = distances_to_listed(inputs, self.inputs, lists)
         return list_weighted_mean(perplexity_rows(D**2, self.perplexity)[0], V, lists)
