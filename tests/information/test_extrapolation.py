@@ -93,6 +93,42 @@ def test_parallel_groups_far_apart_are_compared_by_their_latent_points():
     assert (overlap < 0.01).mean() < 0.2
 
 
+def crossed(missing=None, seed=3):
+    """Three kinds in two shifted batches, of sizes that differ; ``missing``: a kind that batch "b" lacks."""
+    rng = np.random.default_rng(seed)
+    kind = np.repeat([0, 1, 2], [140, 100, 60])
+    batch = np.where(rng.uniform(size=300) < np.array([0.3, 0.5, 0.7])[kind], "b", "a")
+    batch[kind == missing] = "a"
+    centres, shift = 6.0 * rng.normal(size=(3, 8)), 5.0 * rng.normal(size=8)
+    return centres[kind] + rng.normal(size=(300, 8)) + (batch == "b")[:, None] * shift, kind, batch
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_shifted_groups_that_hold_the_same_kinds_are_no_extrapolation(told):
+    """They differ in the numbers of each kind, so that matched rows decide; as they are, no row is like the others."""
+    rows, kind, batch = crossed()
+    model = KernelInformationEmbedding(random_state=0, max_iter=60).fit(rows, given=batch)
+    assert model.confounded_
+    other = np.where(batch == "a", "b", "a")
+    overlap = model.overlap(rows, given=other, given_now=batch if told else None)
+    for one in range(3):
+        assert (overlap[kind == one] < 0.01).mean() < 0.1
+        assert 0.2 < np.median(overlap[kind == one]) < 0.8
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.counterfactual(rows, given=other, given_now=batch if told else None)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_kind_that_a_shifted_group_lacks_is_an_extrapolation_there(told):
+    rows, kind, batch = crossed(missing=2)
+    model = KernelInformationEmbedding(random_state=0, max_iter=60).fit(rows, given=batch)
+    assert model.confounded_
+    overlap = model.overlap(rows, given="b", given_now=batch if told else None)
+    assert (overlap[kind == 2] < 0.01).mean() > 0.9
+    assert (overlap[kind != 2] < 0.01).mean() < 0.1
+
+
 def test_a_number_that_was_never_seen_is_an_extrapolation():
     rng = np.random.default_rng(2)
     dose = rng.uniform(0, 1, size=150)

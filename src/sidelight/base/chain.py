@@ -151,9 +151,9 @@ class Chain:
         ]
         return Chain.of(wider)
 
-    def overlap(self, X: Any, *, given: Any) -> Array:
+    def overlap(self, X: Any, *, given: Any, given_now: Any = None) -> Array:
         """Return how usual rows are among the training rows of another value of ``given``, shape (m,)."""
-        return np.asarray(self.last.overlap(self.rows(X), given=given))
+        return np.asarray(self.last.overlap(self.rows(X), given=given, given_now=given_now))
 
     def typicality(self, X: Any) -> Array:
         """Return how usual rows are among the training rows, after preprocessing, shape (m,)."""

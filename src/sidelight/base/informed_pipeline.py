@@ -141,9 +141,9 @@ class InformedPipeline(Pipeline):
         return wider
 
     @available_if(_has("has_overlap"))
-    def overlap(self, X: Any, *, given: Any) -> Array:
+    def overlap(self, X: Any, *, given: Any, given_now: Any = None) -> Array:
         """How usual rows are among the training rows of another ``given``, shape (m,)."""
-        return self._chain().overlap(X, given=given)
+        return self._chain().overlap(X, given=given, given_now=given_now)
 
     @available_if(_has("has_row_interval"))
     def inverse_transform_interval(

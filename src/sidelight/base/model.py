@@ -78,7 +78,7 @@ class FittedModel(Protocol):
     def adapt(self, X: Any, *, given: Any) -> Any:
         """The model with one more category of ``given``, and ``adapted_``: what was done (has_adapt)."""
 
-    def overlap(self, X: Any, *, given: Any) -> Array:
+    def overlap(self, X: Any, *, given: Any, given_now: Any = None) -> Array:
         """How usual rows are among the training rows of another value of ``given`` (has_overlap)."""
 
     def score(self, X: Any, **side: Any) -> float:

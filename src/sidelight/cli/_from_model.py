@@ -163,7 +163,7 @@ def counterfactual(
     own = matrix.given if matrix.side else pd.DataFrame()
     changed = _completed(file, asked, own, len(matrix.rows), data)
     known = _completed(file, now, own, len(matrix.rows), data, "--now") if now or matrix.side else {}
-    refuse_extrapolation(talk, file.model, X, changed, force=force)
+    refuse_extrapolation(talk, file.model, X, changed, known, force=force)
     tell_confounded(talk, file)
     rows = file.way_back(partial(changed_rows, talk, file, X, changed, known, wanted.residual), wanted.columns)
     _write_rows(_with_names(matrix, rows), rows, out)

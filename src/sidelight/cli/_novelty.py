@@ -45,14 +45,17 @@ def _add(talk: Output, frame: pd.DataFrame, share: Any, what: str, rule: str) ->
         talk.say(f"{int(unusual.sum())} of {len(unusual)} {what} {verb} {rule} (column unusual)")
 
 
-def refuse_extrapolation(talk: Output, model: FittedModel, X: Any, side: dict[str, Any], *, force: bool) -> None:
+def refuse_extrapolation(
+    talk: Output, model: FittedModel, X: Any, side: dict[str, Any], now: dict[str, Any], *, force: bool
+) -> None:
     """Raise where a counterfactual asks for a value that was never seen near most of the rows, unless forced.
 
+    ``side`` holds the ``given`` asked for, ``now`` that of the rows, or nothing.
     What is not refused is said: how many rows are extrapolated, and whether the value was seen too rarely to know.
     """
     if not side or not capabilities(model).has_overlap:
         return
-    overlap = model.overlap(X, given=side["given"])
+    overlap = model.overlap(X, given=side["given"], given_now=now.get("given"))
     far, unknown = int((overlap < UNUSUAL).sum()), int(np.isnan(overlap).sum())
     talk.answer |= {"extrapolated": far, "overlap_unknown": unknown}
     if extrapolates(overlap) and not force:

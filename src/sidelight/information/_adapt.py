@@ -70,9 +70,9 @@ class AdaptedRows:
             np.concatenate([_padded(self.features, at), later.features]),
         )
 
-    def added_to(self, density: ParzenDensity, *, as_they_are: bool) -> ParzenDensity:
+    def added_to(self, density: ParzenDensity, *, in_data: bool) -> ParzenDensity:
         """The density of fitted rows, or of their latent points, with the kernels of these rows."""
-        own, widths = (self.points, self.bandwidths) if as_they_are else (self.places, np.ones(len(self.places)))
+        own, widths = (self.points, self.bandwidths) if in_data else (self.places, np.ones(len(self.places)))
         points, bandwidths = np.concatenate([density.points, own]), np.concatenate([density.bandwidths, widths])
         return ParzenDensity(points, bandwidths, density.kernel)
 

@@ -11,9 +11,10 @@ from sidelight.base.types import Array, Untyped
 from sidelight.maps.effect import Effect
 from sidelight.maps.frames import AnyFrame
 from sidelight.maps.truncated import TruncatedFrame, dense_columns
+from sidelight.neighbours.search import nearest
 from sidelight.side.given import EncodedGiven
 
-__all__ = ["change_of_given", "corrected_rows"]
+__all__ = ["change_of_given", "corrected_rows", "moved_to_group"]
 
 
 def corrected_rows(X: Untyped, change: Array, frame: AnyFrame, columns: Array | None) -> Array:
@@ -27,6 +28,32 @@ def corrected_rows(X: Untyped, change: Array, frame: AnyFrame, columns: Array | 
     elif columns is not None:
         change = change[:, columns]
     return np.asarray(dense_columns(X, columns, X.dtype) + change * frame.scale)
+
+
+def moved_to_group(
+    effect: Effect, rows: Array, now: EncodedGiven | None, to: EncodedGiven, training: Array, features: Array
+) -> Array:
+    """Rows (m, d) with the effect of another ``given`` instead of their own, in units of the data frame.
+
+    Parameters
+    ----------
+    effect : Effect
+    rows : array of shape (m, d)
+    now, to : EncodedGiven
+        ``given`` of the rows as they are, and the one they are moved to. A row whose own is unknown (``now`` None, or a
+        missing entry) counts as one of the group of the training row nearest to it. Rows with a missing entry in ``to``
+        stay as they are.
+    training, features : array of shape (n, d), array of shape (n, f)
+        The training rows and their encoded ``given``.
+    """
+    own = np.zeros(to.features.shape) if now is None else now.features.copy()
+    unknown = np.ones(len(rows), dtype=bool) if now is None else ~now.complete
+    if unknown.any():
+        own[unknown] = features[nearest(training, rows[unknown], k=1, n_jobs=1).index[:, 0]]
+    out, at = rows.copy(), np.flatnonzero(to.complete)
+    rest = rows[at] - effect.at_rows(rows[at], own[at])
+    out[at] = rest + effect.at_rest(rest, to.features[at])
+    return out
 
 
 def change_of_given(

@@ -26,7 +26,7 @@ from sidelight.neighbours.sparse_distances import Points, dense_points
 from sidelight.side.given import EncodedGiven
 
 from ._adapt import AdaptedRows, adapt_maps
-from ._correction import change_of_given, corrected_rows
+from ._correction import change_of_given, corrected_rows, moved_to_group
 from ._extrapolation import check_row_can_be_kept, warn_of_extrapolation
 from ._informed_mixin import InformedMixin
 from ._informed_slopes import InformedSlopes
@@ -130,7 +130,7 @@ class CounterfactualMixin(InformedSlopes):
         Z = self._latent(checked, now, variance=variance)
         if known is not None and self.given_features_ is not None:
             anywhere = Z if now is None else self._latent(checked, None, variance=variance)
-            warn_of_extrapolation(type(self).__name__, self._overlap(checked, anywhere, known))
+            warn_of_extrapolation(type(self).__name__, self._overlap(checked, anywhere, known, now))
         rows, kept = self._rows(Z, known), np.zeros((len(checked), 1))
         if known is not None and now is not None and places is not None:
             at = np.flatnonzero(known.complete & now.complete)
@@ -287,38 +287,44 @@ class CounterfactualMixin(InformedSlopes):
 
     @available_if(_has_overlap)
     @one_blas_thread
-    def overlap(self, X: object, *, given: object) -> Array:
+    def overlap(self, X: object, *, given: object, given_now: object = None) -> Array:
         """How usual rows are among the training rows of another ``given``, shape (m,), between 0 and 1.
 
         The share of training rows of that ``given`` that are less usual there than the row. Below 0.01 no such row was
         seen, and ``counterfactual`` extrapolates. NaN where ``given`` is missing, or was seen in fewer than ten rows.
         The rows of a category that :meth:`adapt` added are those that it was added with.
 
-        Rows are compared by their latent points. Where the groups overlap only partly (``confounded_``), the model
-        cannot know which latent points correspond, and rows are compared as they are: groups that are shifted against
-        each other and overlap only partly have no overlap, even if the model brings them together rightly.
+        Rows are compared by their latent points. Where the groups overlap only partly (``confounded_``), a latent point
+        may hold other kinds of rows in another group. Rows are then compared in the data, with the effect of ``given``
+        instead of that of their own group: a kind of rows that the group lacks is unlike all of its rows.
 
         Parameters
         ----------
         X : array of shape (m, d)
         given : array of shape (m,) or (m, g), table, or one value for all rows
+            The value asked for.
+        given_now : array of shape (m,) or (m, g), table, or one value for all rows, default=None
+            The value that the rows have. Unknown, or missing: that of the training row nearest to each. Used only where
+            ``confounded_``.
         """
         variance, X = self._row_variance(X), self._checked(X)
-        known = self._known(given, len(X))
+        known, now = self._known(given, len(X)), self._known(given_now, len(X))
         if known is None:  # given was constant over the training rows
             return np.ones(len(X))
-        return self._overlap(X, self._latent(X, None, variance=variance), known)
+        return self._overlap(X, self._latent(X, None, variance=variance), known, now)
 
-    def _overlap(self, X: Points, Z: Array, known: EncodedGiven) -> Array:
+    def _overlap(self, X: Points, Z: Array, known: EncodedGiven, now: EncodedGiven | None) -> Array:
         assert self.given_ is not None
         assert self.given_features_ is not None
         points, density, features = Z, self.latent_density_, self.given_features_
-        as_they_are = self.confounded_ and self.given_.categorical
-        if as_they_are:
+        in_data = self.confounded_ and self.given_.categorical
+        if in_data:
             points, density = self.frame_.inside(dense_points(X)), self.density_
         if self.adapted_rows_ is not None:
-            density = self.adapted_rows_.added_to(density, as_they_are=as_they_are)
+            density = self.adapted_rows_.added_to(density, in_data=in_data)
             features = np.concatenate([features, self.adapted_rows_.features])
+        if in_data and self.forward_effect_ is not None:
+            points = moved_to_group(self.forward_effect_, points, now, known, density.points, features)
         out = np.full(len(X), np.nan)
         rows = known.complete
         if rows.any():
