@@ -26,6 +26,7 @@ from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .cost import one_notice
+from .sklearn_callbacks import run_with_callbacks
 
 __all__ = ["all_or_nothing", "all_or_nothing_continued", "clear_fitted", "is_fitted_name", "raise_if_interrupted"]
 
@@ -113,7 +114,7 @@ def _on_a_copy(fit: Method[P, Result], is_known: Callable[[str], bool]) -> Metho
         shell.__dict__.update({name: value for name, value in vars(model).items() if is_known(name)})
         try:
             with one_notice():
-                result = fit(shell, *args, **kwargs)
+                result = run_with_callbacks(model, shell, fit, args, kwargs)
         except _InterruptedWithResult:
             _take_over(model, shell)
             raise KeyboardInterrupt from None  # an outer estimator that fits this one has not kept anything itself

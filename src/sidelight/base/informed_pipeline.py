@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .capabilities import capabilities
 from .chain import Chain
+from .estimator import DocumentedMixin
 from .intervals import Intervals
 from .messages import error_message
 
@@ -34,7 +35,7 @@ def _has(name: str) -> Any:
     return check
 
 
-class InformedPipeline(Pipeline):
+class InformedPipeline(DocumentedMixin, Pipeline):
     """A Pipeline whose methods take ``given``, for its last step, and that has its further methods.
 
     These are ``counterfactual``, ``corrected``, ``adapt``, ``overlap``, ``impute`` and intervals, where the last step

@@ -19,6 +19,7 @@ from scipy.sparse import issparse
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
+from .array_api import as_numpy
 from .messages import error_message
 from .small_data import warn_if_small
 
@@ -93,6 +94,7 @@ def validated(model: Any, X: Any, *, spread: float = np.inf, **options: Any) -> 
     options
         Of scikit-learn's ``validate_data``.
     """
+    X = as_numpy(model, "X", X)
     if issparse(X) and not options.get("reset", True):
         rows = _in_range(model, "X", X, lambda: _validated_sparse(model, X, **options), spread)
     else:
@@ -127,6 +129,7 @@ def checked_array(owner: object, value: Any, *, input_name: str = "X", spread: f
     options
         Of ``check_array``.
     """
+    value = as_numpy(owner, input_name, value)
     return _in_range(owner, input_name, value, lambda: check_array(value, input_name=input_name, **options), spread)
 
 

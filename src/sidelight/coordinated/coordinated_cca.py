@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, announce_cost
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
@@ -58,7 +58,7 @@ def _has_y(model: CoordinatedCCA) -> bool:
     return bool(vars(model).get("n_columns_y_", 1))
 
 
-class CoordinatedCCA(PredictionIntervals, BaseEstimator):
+class CoordinatedCCA(PredictionIntervals, Estimator):
     """Embed what any number of views share, by local charts of each view; predict any view from the others.
 
     Parameters

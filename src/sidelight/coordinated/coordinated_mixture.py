@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import announce_cost
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
@@ -35,7 +35,7 @@ __all__ = ["CoordinatedMixture"]
 _SAMPLE = 5_000
 
 
-class CoordinatedMixture(CoordinatedIntervals, BaseEstimator):
+class CoordinatedMixture(CoordinatedIntervals, Estimator):
     """Embed a curved sheet by local charts that are joined where they overlap; any number of rows.
 
     Parameters

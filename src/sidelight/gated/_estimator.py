@@ -7,10 +7,10 @@ from typing import Generic, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.types import Array, NamedValues, Parameters
@@ -28,9 +28,10 @@ Kind = TypeVar("Kind", bound=Architecture[nn.Module])
 Module = TypeVar("Module", bound=nn.Module)
 
 
-class TorchEstimator(BaseEstimator, ABC, Generic[Kind, Module]):
+class TorchEstimator(Estimator, ABC, Generic[Kind, Module]):
     """An estimator with a torch network: ``Kind`` is the class of its architecture, ``Module`` that of its module."""
 
+    _fit_has_stages = False
     architecture_: Kind
     parameters_: dict[str, Array]
     history_: list[NamedValues]

@@ -12,7 +12,7 @@ plus λ · penalty(Z), while λ falls (``objectives.paired``, ``kernels.alternat
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight.base.alias import accept_moved_parameters
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, check_cost
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
@@ -75,7 +76,7 @@ _SHARE = 8  # the alternating kernel is a walk of two steps and reaches far: a v
 
 
 class JointInformationEmbedding(
-    ClassNamePrefixFeaturesOutMixin, AnnealedMixin, MeanMapMixin, JointIntervals, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin, AnnealedMixin, MeanMapMixin, JointIntervals, Estimator
 ):
     """Embed what two views share, from rows only some of which are observed in both, with maps between the views.
 

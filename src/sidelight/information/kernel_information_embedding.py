@@ -14,11 +14,12 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from sidelight.base.alias import MovedParameter, accept_moved_parameters
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, check_cost
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.options import argument_name
 from sidelight.base.result import Callback
@@ -59,7 +60,7 @@ from .missing import Missing
 __all__ = ["KernelInformationEmbedding"]
 
 
-class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, LivingMixin, BaseEstimator):
+class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, LivingMixin, Estimator):
     """Embed rows by maximising the mutual information of data and latent points, with maps and densities both ways.
 
     Parameters

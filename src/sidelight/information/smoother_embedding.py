@@ -10,12 +10,13 @@ parameter is the scale of Z relative to a latent kernel of bandwidth 1, chosen b
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY
 from sidelight.base.cost import Cost, check_cost
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
@@ -43,7 +44,7 @@ __all__ = ["SmootherEmbedding"]
 _MODES = 64  # smooth directions the eigenproblem is preconditioned with
 
 
-class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, MeanMapMixin, BaseEstimator):
+class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, MeanMapMixin, Estimator):
     """Embed rows by an eigenproblem (the smoothest functions on the data graph), with maps both ways.
 
     Parameters

@@ -11,12 +11,13 @@ backward map is kernel regression in the other direction, which the source's met
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
 from sidelight.base.alias import accept_moved_parameters
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, check_cost
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
@@ -47,7 +48,7 @@ from .annealing import Annealing
 __all__ = ["UnsupervisedKernelRegression"]
 
 
-class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, MeanMapMixin, BaseEstimator):
+class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, MeanMapMixin, Estimator):
     """Embed rows so that kernel regression from their latent neighbours reconstructs them best, with maps both ways.
 
     Parameters

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from sidelight.base.capabilities import METRIC
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
@@ -26,7 +26,7 @@ from ._metric_mixin import MetricMixin
 __all__ = ["DistanceMetric"]
 
 
-class DistanceMetric(MetricMixin, BaseEstimator):
+class DistanceMetric(MetricMixin, Estimator):
     """Learn a metric that agrees with distances known for some pairs of rows.
 
     Minimises ``Σ (|x_i - x_j|²_A - d²_ij)²`` and a small prior over A = CᵀC: the factor C is the unknown.

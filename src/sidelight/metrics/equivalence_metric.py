@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from sidelight.base.capabilities import METRIC
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
@@ -26,7 +26,7 @@ __all__ = ["EquivalenceMetric"]
 _FORMS = ("auto", "within", "generalised", "literal")
 
 
-class EquivalenceMetric(MetricMixin, BaseEstimator):
+class EquivalenceMetric(MetricMixin, Estimator):
     """Learn a metric from hints: these rows belong together, those apart.
 
     Directions in which same rows differ count for less; in the generalised form, directions in which different rows

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from sidelight.base.capabilities import METRIC
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
@@ -29,7 +29,7 @@ __all__ = ["MultiAttributeMetric"]
 _NONE = np.empty((0, 2), dtype=np.int64)
 
 
-class MultiAttributeMetric(MetricMixin, BaseEstimator):
+class MultiAttributeMetric(MetricMixin, Estimator):
     """Learn one metric that shows several attributes: ``n_components`` directions for each, joined.
 
     Parameters

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 
 from sidelight.base.capabilities import MIXTURE
 from sidelight.base.cost import Cost
+from sidelight.base.estimator import Estimator
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block
 from sidelight.base.types import Array, RandomState, Untyped
@@ -33,7 +34,7 @@ from ._mixture_mixin import MixtureMixin
 __all__ = ["BernoulliMixture"]
 
 
-class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMixin, BaseEstimator):
+class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMixin, Estimator):
     """Fit a mixture of Bernoulli distributions to binary rows: k charts, in each of which columns are independent.
 
     Parameters

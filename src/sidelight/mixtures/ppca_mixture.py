@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import ClassVar, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 
 from sidelight.base.capabilities import MIXTURE
 from sidelight.base.cost import Cost
+from sidelight.base.estimator import Estimator
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block
@@ -43,7 +44,7 @@ _WITH_GAPS = 4.0  # times as long with missing entries
 _COVARIANCES = ("auto", "plane", "diagonal", "full")
 
 
-class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, BaseEstimator):
+class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, Estimator):
     """Fit a mixture of probabilistic PCA: k charts, each a plane of a few dimensions with noise around it.
 
     Parameters

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, check_cost
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued, clear_fitted, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.random import start_seed
@@ -48,7 +49,7 @@ __all__ = ["ProbabilisticPCA"]
 _BLOCK = 8192  # rows of a block in the fit, at least
 
 
-class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals, BaseEstimator):
+class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals, Estimator):
     """Principal component analysis as a density: missing values exactly, imputation with variance, samples, streams.
 
     Parameters

@@ -16,11 +16,12 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, check_cost
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
@@ -55,7 +56,7 @@ _DATA = "data"
 _MODES = 64  # smooth eigenvectors of the graph in the preconditioner
 
 
-class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMixin, BaseEstimator):
+class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMixin, Estimator):
     """Embed rows so that one map shows several kinds of similarity, each along axes of its own.
 
     Every relation sees the latent space through a linear map that is learned with it [1]_ [2]_; with one relation and
@@ -147,6 +148,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
     """
 
     _capabilities = TWO_WAY_ITERATIVE.also("takes_relations", "has_relations")
+    _fit_has_stages = False
 
     def __init__(
         self,

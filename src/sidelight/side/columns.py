@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.base.array_api import as_numpy
 from sidelight.base.messages import error_message
 
 __all__ = ["Entries", "Table", "is_missing", "read_table"]
@@ -94,6 +95,7 @@ def read_table(owner: object, given: Any, n: int) -> Table:
 
 def _table(owner: object, given: Any) -> Table:
     """The columns of any accepted container."""
+    given = as_numpy(owner, "given", given)
     if isinstance(given, Mapping):
         return Table({str(name): _entries(owner, entries) for name, entries in given.items()}, True)
     if hasattr(given, "columns") and hasattr(given, "shape") and len(given.shape) == 2:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight.base.alias import formerly
 from sidelight.base.capabilities import TWO_WAY
 from sidelight.base.cost import Cost, check_cost, refuse_if_too_large
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
@@ -49,7 +50,7 @@ _EXACT, _LANDMARKS = 2000, 256  # rows up to which all geodesic distances are co
 
 
 @formerly("distance", "metric")
-class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
+class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estimator):
     """Embed rows by one eigenproblem that interpolates between MDS or Isomap and Laplacian eigenmaps or LLE.
 
     The combination of both in one eigenproblem is that of [1]_, chapter 2; its ends are Isomap [2]_ (or classical

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from sidelight.base.array_api import as_numpy
 from sidelight.base.messages import error_message
 from sidelight.base.validation import checked_array
 
@@ -230,6 +231,7 @@ def without_marks(column: TableColumn, sign_levels: bool | None = None) -> Table
 
 def _from_array(X: Any) -> Table:
     """A NumPy array, or a list of rows; columns are called x0, x1, ... as scikit-learn does."""
+    X = as_numpy(_OWNER, "X", X)
     X = X if isinstance(X, np.ndarray) else np.asarray(X)
     if X.dtype.kind in "biuf" or X.ndim != 2 or X.dtype.kind == "c":
         X = np.asarray(checked_array(_OWNER, X, dtype="numeric", ensure_all_finite="allow-nan"))

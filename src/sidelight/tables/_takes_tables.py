@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names
+
+from sidelight.base.estimator import Estimator
 
 from ._table_columns import Table
 
 __all__ = ["TakesTables"]
 
 
-class TakesTables(BaseEstimator):
+class TakesTables(Estimator):
     """Tags of an estimator of tables, and the names of the columns that it was fitted on."""
 
     n_features_in_: int

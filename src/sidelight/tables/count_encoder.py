@@ -20,13 +20,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.special import lambertw
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import ENCODER
 from sidelight.base.columns import chosen_columns
 from sidelight.base.cost import Cost
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread, spans
@@ -40,7 +41,7 @@ _FLOATS = [np.float64, np.float32]
 _BLOCK = 512  # rows that are written out at a time on the way back
 
 
-class CountEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class CountEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Turn counts, sparse or dense, into a few coordinates for an embedding, and back into expected counts.
 
     The coordinates are the principal ones of the Poisson deviance residuals of the counts, given the total of each row

@@ -23,6 +23,7 @@ from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY
 from sidelight.base.cost import Cost, check_cost
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.small_data import warn_if_small
@@ -42,7 +43,7 @@ from ._own_maps import own_maps, own_projection
 __all__ = ["TwoWayEmbedding"]
 
 
-class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
+class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estimator):
     """Make any embedding two-way: maps for new rows and back to the data, densities and samples.
 
     The maps are kernel regressions [1]_ [2]_ between the data and its embedding, as those of a kernel information

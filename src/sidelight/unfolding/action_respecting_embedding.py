@@ -9,11 +9,12 @@ space. Only the labels of the actions are given, not what the actions do.
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, check_cost
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
@@ -57,7 +58,7 @@ __all__ = ["ActionRespectingEmbedding"]
 _INTERIOR = 2e11  # largest cost of a Newton step (operations) for the interior-point solver over all distance classes
 
 
-class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, BaseEstimator):
+class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Estimator):
     """Embed a sequence of observations so that every action is one rotation and translation of the latent space.
 
     A semidefinite embedding [3]_ with additional constraints: steps of the same action preserve distances [1]_ [2]_.

@@ -9,11 +9,12 @@ The spectrum of K shows the dimension of the data, and its first principal axes 
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, check_cost
+from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
@@ -53,7 +54,7 @@ _FLAT = 1e-6  # of the largest eigenvalue: a rigid body with less beyond q axes 
 _STIFFNESS = 300.0  # equalities of neighbours are nearly rigid: stiffer, and they cost ten times the steps
 
 
-class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
+class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estimator):
     """Maximum variance unfolding by a semidefinite program, with a certificate of how close to the optimum it is.
 
     The latent points have the largest variance that the distances between neighbours allow [1]_. Landmarks as in [2]_,
