@@ -1,10 +1,10 @@
 """The explorer in headless Chromium with software GL: a million points, and the time from the pointer to the card.
 
 Sections: ``ours`` (the page served and as one file), one for each rival, ``hover``. All of them, or those that
-SIDELIGHT_EXPLORE names (``SIDELIGHT_EXPLORE=ours,plotly``): each takes one to three minutes, and numbers of earlier runs
-are kept. Rivals are measured where environments have them: set SIDELIGHT_RIVALS to their Pythons, with ``:`` between
-them (``pip install plotly``; ``datamapplot``; ``embedding-atlas==0.22.0``: later versions need WebGPU with 16-bit floats,
-which no software adapter of Chromium 156 has). First paint is when the middle of the window has pixels
+SIDELIGHT_EXPLORE names (``SIDELIGHT_EXPLORE=ours,plotly``), so that each run is short. Rivals are measured where
+environments have them: set SIDELIGHT_RIVALS to their Pythons, with ``:`` between them (``pip install plotly``;
+``datamapplot``; ``embedding-atlas==0.22.0``: later versions need WebGPU with 16-bit floats, which the software adapter
+of Chromium 156 does not have). First paint is when the middle of the window has pixels
 in colours, and still has them 5 s later, seen by screenshots; in seconds of a clock and of the processor time of the
 browser, which other work on the machine hardly changes. Frames are animation frames while the mouse drags the map.
 """

@@ -1,12 +1,14 @@
-"""From the pointer to the painted card: how long the explorer takes to show a row and what the model makes of the place.
+"""From the pointer to the painted card: the time to show a row and what the model makes of the place.
 
 The pointer is moved by the browser's own input events. The time runs from the event's own time stamp until the card has
 been replaced and the frame after that has been handed over to be composed, in headless Chromium with software GL; with
 the rows' map beneath it, for tables (20 columns, with a category given and chosen) and for pictures (16 x 16).
+Models are kept in the folder that SIDELIGHT_EXPLORE_MODELS names, because fits of 100,000 pictures take minutes.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
@@ -29,7 +31,8 @@ _MOVES = 60
 _WATCH = """(() => {
   window.cards = [];
   let moved = 0;
-  document.getElementById("stage-overlay").addEventListener("pointermove", (event) => { moved = event.timeStamp; }, true);
+  const map = document.getElementById("stage-overlay");
+  map.addEventListener("pointermove", (event) => { moved = event.timeStamp; }, true);
   const channel = new MessageChannel();
   let since = 0;
   channel.port1.onmessage = () => window.cards.push(performance.now() - since);
@@ -53,17 +56,22 @@ def made(kind: str, n: int) -> tuple[Any, dict[str, Any], tuple[int, int] | None
 
 def fitted(kind: str, n: int) -> Any:
     """A model of such rows; few iterations, because a hover costs the same after them."""
+    folder = os.environ.get("SIDELIGHT_EXPLORE_MODELS", "")
+    path = Path(folder) / f"{kind}{n}.sidelight"
+    if folder and path.exists():
+        return sidelight.load(path)
     X, columns, _ = made(kind, n)
     model = KernelInformationEmbedding(random_state=0, max_iter=5, tol=1e-2)
-    return model.fit(X, given=columns) if kind == "table" else model.fit(X)
+    model.fit(X, **({"given": columns} if kind == "table" else {}))
+    if folder:
+        sidelight.save(model, path)
+    return model
 
 
 def hovered(kind: str, n: int) -> dict[str, Any]:
     """Milliseconds from the pointer to the card: median and 95th percentile of 60 rows, the first one apart."""
     X, columns, shape = made(kind, n)
-    began = time.perf_counter()
     model = fitted(kind, n)
-    fit = time.perf_counter() - began
     more: dict[str, Any] = {"given": columns} if kind == "table" else {"columns": columns, "image_shape": shape}
     with (
         tempfile.TemporaryDirectory() as name,
@@ -85,7 +93,7 @@ def hovered(kind: str, n: int) -> dict[str, Any]:
     later = np.array(taken[1:])
     return {
         "first": taken[0], "median": float(np.median(later)), "95 %": float(np.quantile(later, 0.95)),
-        "largest": float(later.max()), "fit, seconds": fit, "drawing": drawing,
+        "largest": float(later.max()), "drawing": drawing,
     }  # fmt: skip
 
 
