@@ -24,7 +24,7 @@ demo: $(DEMO)/.installed  ## embed the built-in turntable and write its report
 	$(DEMO)/bin/sidelight demo
 
 web:                    ## build the explorer's page (needs Node 20; users and tests do not)
-	cd web && (npm ci --no-audit --no-fund || npm install --no-audit --no-fund) && npm run build  # a mirror may lack packages for other systems
+	cd web && npm ci --no-audit --no-fund && npm run build
 
 test: $(STAMP)          ## the default tests (set SIDELIGHT_DATA for those about real data)
 	$(BIN)/python -m pytest -n 2 --dist worksteal

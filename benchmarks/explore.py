@@ -1,7 +1,10 @@
-"""A million points in headless Chromium with software GL: first paint, frames per second while panning, memory.
+"""The explorer in headless Chromium with software GL: a million points, and the time from the pointer to the card.
 
-Ours is the explorer, served and as one file. Rivals are measured where an environment has them: set SIDELIGHT_RIVALS to
-its Python (``pip install plotly datamapplot embedding-atlas``). First paint is when the middle of the window has pixels
+Sections: ``ours`` (the page served and as one file), one for each rival, ``hover``. All of them, or those that
+SIDELIGHT_EXPLORE names (``SIDELIGHT_EXPLORE=ours,plotly``), so that each run is short. Rivals are measured where
+environments have them: set SIDELIGHT_RIVALS to their Pythons, with ``:`` between them (``pip install plotly``;
+``datamapplot``; ``embedding-atlas==0.22.0``: later versions need WebGPU with 16-bit floats, which the software adapter
+of Chromium 156 does not have). First paint is when the middle of the window has pixels
 in colours, and still has them 5 s later, seen by screenshots; in seconds of a clock and of the processor time of the
 browser, which other work on the machine hardly changes. Frames are animation frames while the mouse drags the map.
 """
@@ -23,6 +26,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from benchmarks.explore_hover import BAR, KINDS, SIZES, hovered
 from benchmarks.explore_pages import FILES, Opened, embedding_atlas, made_points, our_page, rival_file, versions
 from benchmarks.harness import RESULTS, Report
 
@@ -30,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "report"))
 import chromium
 from chromium import Page, find_chromium
 
-TITLE = "a million points in a browser: first paint, frames per second, memory"
+TITLE = "the explorer in a browser: a million points beside rivals, and the time of a hover"
 RIVALS = ()
 _GL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist")
 _PATIENCE = 120  # seconds for a first paint
@@ -53,23 +57,31 @@ def run(*, quick: bool) -> Report:
     if find_chromium() is None:
         raise SystemExit("explore: no Chromium on this machine (apt-get install chromium)")
     n = 100_000 if quick else 1_000_000
-    python = os.environ.get("SIDELIGHT_RIVALS", "")
-    there = versions(python) if python else {}
-    report.details |= {"rows": n, "rivals": there, "pages": {}}
+    pythons = [one for one in os.environ.get("SIDELIGHT_RIVALS", "").split(os.pathsep) if one]
+    there = {name: (python, version) for python in pythons for name, version in versions(python).items()}
+    wanted = [one for one in os.environ.get("SIDELIGHT_EXPLORE", "").split(",") if one] or ["ours", *there, "hover"]
+    if unknown := set(wanted) - {"ours", *there, "hover"}:
+        raise SystemExit(f"explore: SIDELIGHT_EXPLORE={', '.join(unknown)} is not here. Choose ours, hover or a rival.")
+    rivals = {name: version for name, (_, version) in there.items() if name in wanted}
+    report.details |= {"rows": n, "rivals": rivals, "pages": {}, "hover": {}}
+    found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         points = made_points(n)
         points.to_parquet(folder / "points.parquet")
-        pages = dict(stack.enter_context(our_page(points, folder)))
-        found = {title: _measured(title, page, folder) for title, page in pages.items()}
-        _keep(found, report)
-        for rival in there:
-            found[rival] = _rival(python, rival, folder, stack)
+        if "ours" in wanted:
+            pages = dict(stack.enter_context(our_page(points, folder)))
+            for title, page in pages.items():
+                found[title] = _measured(title, page, folder)
+                _keep(found, report)
+        for rival in rivals:
+            found[rival] = _rival(there[rival][0], rival, folder, stack)
             _keep(found, report)
-    ours = found["ours, one file"]
-    report.at_most("first paint, served", found["ours, served"]["first paint"], 3, unit="s")
-    report.at_most("first paint, one file", ours["first paint"], 3, unit="s")
-    report.at_most("size of the file", ours["bytes"] / 1e6, 40, unit="MB")
+    if "ours" in wanted:
+        ours = found["ours, one file"]
+        report.at_most("first paint, served", found["ours, served"]["first paint"], 3, unit="s")
+        report.at_most("first paint, one file", ours["first paint"], 3, unit="s")
+        report.at_most("size of the file", ours["bytes"] / 1e6, 40, unit="MB")
     for title, one in found.items():
         for key, unit in (
             ("first paint", "s"), ("first paint, processor", "s"), ("frames per second", ""),
@@ -77,7 +89,20 @@ def run(*, quick: bool) -> Report:
         ):  # fmt: skip
             if key in one:
                 report.note(f"{title}: {key}", one[key], unit=unit)
+    if "hover" in wanted:
+        _hover(report, SIZES[:1] if quick else SIZES)
     return report
+
+
+def _hover(report: Report, sizes: tuple[int, ...]) -> None:
+    """From the pointer to the card, for tables and pictures of several sizes."""
+    for kind in KINDS:
+        for n in sizes:
+            found = hovered(kind, n)
+            report.details["hover"][f"{kind}, {n:,} rows"] = found
+            print(json.dumps({f"hover: {kind}, {n:,} rows": found}), flush=True)
+            report.at_most(f"hover, {kind}, {n:,} rows: median", found["median"], BAR, unit="ms")
+            report.at_most(f"hover, {kind}, {n:,} rows: 95 %", found["95 %"], BAR, unit="ms")
 
 
 def _rival(python: str, name: str, folder: Path, stack: ExitStack) -> dict[str, Any]:
@@ -113,19 +138,25 @@ def _measured(title: str, page: Opened, folder: Path) -> dict[str, Any]:
                 while not _painted(browser):
                     if time.perf_counter() - began > _PATIENCE:
                         seen = [str(one)[:300] for one in browser.complaints()[-3:]]
+                        _look(browser, title)
                         return {"what happened": f"no points that stayed within {_PATIENCE} s", "console": seen}
                 out["first paint"] = time.perf_counter() - began
                 out["first paint, processor"] = _processor(browser.process.pid) - spent
                 time.sleep(5)
                 if _painted(browser):  # and not a notice that comes and goes
                     out["renderer"] = browser.evaluate(_RENDERER)
-            RESULTS.mkdir(exist_ok=True)
-            browser.screenshot(RESULTS / f"explore_{re.sub('[^a-z]+', '_', title)}.png")  # to be looked at
+            _look(browser, title)
             out |= _dragged(browser)
             out["memory"] = _memory(browser.process.pid) / 1e6
     finally:
         chromium.FLAGS = before
     return out
+
+
+def _look(browser: Page, title: str) -> None:
+    """A picture of the page, to be looked at."""
+    RESULTS.mkdir(exist_ok=True)
+    browser.screenshot(RESULTS / f"explore_{re.sub('[^a-z]+', '_', title)}.png")
 
 
 def _dragged(browser: Page) -> dict[str, float]:

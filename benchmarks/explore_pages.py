@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
+import tarfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -83,7 +85,29 @@ def rival_file(python: str, name: str, folder: Path) -> Opened:
     path = folder / f"{name}.html"
     if done.returncode or not path.exists():
         raise RuntimeError((done.stderr.strip().splitlines() or ["no file"])[-1])
-    return Opened(path.resolve().as_uri(), time.perf_counter() - before, path.stat().st_size)
+    seconds = time.perf_counter() - before
+    _with_scripts_beside_it(path)
+    return Opened(path.resolve().as_uri(), seconds, path.stat().st_size)
+
+
+def _with_scripts_beside_it(page: Path) -> None:
+    """Scripts that a page loads from unpkg.com, from the registry of npm into files beside it: measured offline."""
+    text = page.read_text(encoding="utf-8")
+    for package, version, file in set(re.findall(r"https://unpkg\.com/([\w.-]+)@([\w.^~-]+)/([\w./-]+)", text)):
+        packed = subprocess.run(
+            ["npm", "pack", "--silent", f"{package}@{version}"],
+            cwd=page.parent,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        with tarfile.open(page.parent / packed.stdout.split()[-1]) as archive:
+            content = archive.extractfile(f"package/{file}")
+            assert content is not None
+            name = f"{package}-{Path(file).name}"
+            (page.parent / name).write_bytes(content.read())
+        text = text.replace(f"https://unpkg.com/{package}@{version}/{file}", name)
+    page.write_text(text, encoding="utf-8")
 
 
 @contextmanager
