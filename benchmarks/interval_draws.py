@@ -27,7 +27,7 @@ __all__ = ["Draw", "draw_until_decided", "means", "resumed", "standard_error", "
 AIM, BAR = 0.9, 0.02
 ENOUGH = 0.007
 """The standard error that is aimed at."""
-FEWEST, MOST = 4, 40
+FEWEST, MOST = 4, 80
 SECONDS = float(os.environ.get("SIDELIGHT_INTERVALS_SECONDS", "30"))
 """Processor seconds of a set."""
 

@@ -1,7 +1,7 @@
 """Coverage and width of intervals, of every kind of answer: what is within them, on rows that were not in the fit.
 
 A third of the rows is new; columns are standardised by the training rows. Levels 0.5, 0.8, 0.9 and 0.95. Each set is
-drawn and fitted again until it is decided whether 0.9 ± 0.02 is met (``interval_draws``), at most 40 times or for 30
+drawn and fitted again until it is decided whether 0.9 ± 0.02 is met (``interval_draws``), at most 80 times or for 30
 processor seconds (``SIDELIGHT_INTERVALS_SECONDS``). A run that was interrupted goes on where it was: its draws are in
 ``results/intervals_draws.json``, which a whole run removes. ``SIDELIGHT_INTERVALS="place;predict"`` measures the kinds
 that begin so, alone, and ``SIDELIGHT_INTERVALS_CHOOSING=1`` the sets that choices were made on, too.
