@@ -92,7 +92,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     solver : "auto", "annealed" or "multilevel", default="auto"
         "annealed": maximises the information itself over all rows at once, while λ falls. "multilevel": maximises its
         lower bound from coarse to fine, with rows first merged with their neighbours; near-linear in the number of
-        rows. "auto": multilevel beyond 2,000 rows, or 5,000 with ``given``, if the other settings allow it; from 500
+        rows. "auto": multilevel beyond 2,000 rows, with or without ``given``, if the other settings allow it; from 500
         rows on for maps of up to three dimensions if ``given`` are categories whose rows have counterparts in each
         other (cells in batches), because kinds become islands.
     regularization : float or Annealing, default=0.1
