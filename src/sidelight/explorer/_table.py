@@ -123,12 +123,8 @@ def table_of(
 ) -> Table:
     """The rows that :func:`sidelight.explore` is about."""
     if issparse(X):
-        rule = "is sparse, and the page shows every entry of a row"
-        raise TypeError(
-            error_message(
-                "explore", "X", f"array of shape {X.shape}", rule, "Fit dense rows, such as a selection of the columns"
-            )
-        )
+        rule = "are sparse, and the page shows every entry of a row"
+        raise TypeError(error_message("explore", "X", "rows", rule, "Fit dense rows, such as some of the columns"))
     rows = X if hasattr(X, "iloc") else np.asarray(X)
     if rows.ndim != 2 or np.asarray(rows).dtype.kind not in "biuf":
         seen = f"array of shape {rows.shape}, type {np.asarray(rows).dtype}"
