@@ -267,6 +267,22 @@ def test_links_and_pictures_of_a_page_are_there(page):
             assert (page.parent / target).exists(), f"{page.name} points at {target}"
 
 
+def anchors(page):
+    """Anchors that a page has: of its headings, as GitHub and MyST make them, and explicit ones."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", one) for one in re.findall(r"^#+ (.+)$", text, re.MULTILINE)]
+    made = {re.sub(r"[^\w\- ]", "", heading.lower().replace("`", "")).strip().replace(" ", "-") for heading in headings}
+    return made | set(re.findall(r"^\(([\w-]+)\)=$", text, re.MULTILINE)) | set(re.findall(r'id="([\w-]+)"', text))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_anchors_that_a_page_points_at_are_there(page):
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", text):
+        if "://" not in target and (not target or target.endswith(".md")):
+            assert anchor in anchors(page.parent / target if target else page), f"{page.name}: {target}#{anchor}"
+
+
 def test_every_picture_is_drawn_by_the_script_and_small():
     drawn = set()
     for script in (DOCS / "figures").glob("*.py"):

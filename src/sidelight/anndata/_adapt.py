@@ -42,6 +42,11 @@ def adapt(adata: Any, model: Any, *, use_rep: str | None = None, layer: str | No
     model
         The copy.
 
+    See Also
+    --------
+    embed : The fit.
+    transform : Places cells of batches that the model knows.
+
     Examples
     --------
     >>> import anndata, numpy as np, pandas as pd, sidelight

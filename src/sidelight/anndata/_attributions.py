@@ -76,6 +76,11 @@ def attributions(
     AnnData or None
         The copy, or None with ``copy=False``.
 
+    See Also
+    --------
+    sidelight.explain.groups : The same of arrays and data frames.
+    embed : The fit.
+
     Notes
     -----
     ``uns[key_added]`` has, as ``rank_genes_groups`` of scanpy does, the arrays ``names``, ``scores``, ``pvals`` and

@@ -62,6 +62,11 @@ def corrected(
     -------
     AnnData or None
         The copy, or None with ``copy=False``.
+
+    See Also
+    --------
+    counterfactual : Cells under another value.
+    embed : The fit.
     """
     checked_adata(_OWNER, adata)
     chain = as_chain(model)

@@ -75,6 +75,11 @@ def counterfactual(
     AnnData or None
         The copy, or None with ``copy=False``.
 
+    See Also
+    --------
+    corrected : Genes without the effect of what was given.
+    embed : The fit.
+
     Examples
     --------
     >>> import anndata, numpy as np, pandas as pd, sidelight

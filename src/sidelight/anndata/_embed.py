@@ -78,6 +78,14 @@ def embed(
         The fitted model. It knows the names of its columns (``feature_names_in_``) and of ``given``; ``sidelight.save``
         keeps it in a file. With ``copy=True`` the copy instead.
 
+    See Also
+    --------
+    transform : Places other cells on the map.
+    counterfactual : Cells under another value.
+    corrected : Genes without the effect of what was given.
+    attributions : Which genes set groups apart.
+    sidelight.KernelInformationEmbedding : The model.
+
     Notes
     -----
     ``uns["sidelight"]`` has ``method``, ``params`` (those that are not None), ``given``, ``use_rep`` or ``layer``, the

@@ -55,6 +55,11 @@ def transform(
     AnnData or None
         The copy, or None with ``copy=False``.
 
+    See Also
+    --------
+    embed : The fit.
+    adapt : Adds a batch that the model does not know.
+
     Examples
     --------
     >>> import anndata, numpy as np, sidelight

@@ -53,6 +53,11 @@ class InformedPipeline(DocumentedMixin, Pipeline):
     transform_input, memory, verbose
         As in scikit-learn's Pipeline.
 
+    See Also
+    --------
+    sidelight.pipeline.make_pipeline : Makes it.
+    sklearn.pipeline.Pipeline : Without ``given``.
+
     Examples
     --------
     >>> import numpy as np

@@ -33,6 +33,9 @@ def embed_distances(talk: Output, request: Request, path: Path) -> None:
     check_out(request)
     _check_request(request)
     D = read_distances(path)
+    if sparse.issparse(D) and request.method != "kie":
+        rule = f"is a graph of some distances, and the method {request.method} needs those between all rows"
+        raise CommandError(f"--distances-matrix {path}: {rule}; use --method kie")
     matrix = _rows_of(request, path, D.shape[0])
     kind = "a graph of distances" if sparse.issparse(D) else "distances"
     talk.say(f"{path}: {kind} between {D.shape[0]} rows", style="bold")

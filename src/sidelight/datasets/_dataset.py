@@ -29,6 +29,11 @@ class Dataset:
     name, description : str
         A short name, and one sentence.
 
+    See Also
+    --------
+    turntable : Pictures of turning objects.
+    load_digits : Handwritten digits.
+
     Examples
     --------
     >>> from sidelight.datasets import s_curve

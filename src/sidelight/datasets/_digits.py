@@ -18,6 +18,10 @@ __all__ = ["load_digits", "shifted_digits"]
 def load_digits() -> Dataset:
     """Load scikit-learn's digits: 1797 pictures of 8x8, values 0 to 16; factor label.
 
+    See Also
+    --------
+    load_mnist : More and larger ones, from files.
+
     Examples
     --------
     >>> load_digits()
@@ -59,6 +63,11 @@ def shifted_digits(
     -------
     Dataset
         Pictures with values in [0, 1], wide enough for every place; factors ``"digit"`` and ``"shift"`` (pixels).
+
+    See Also
+    --------
+    load_digits : The digits.
+    sidelight.gated.GatedBoltzmannMachine : Learns the shift.
 
     Examples
     --------

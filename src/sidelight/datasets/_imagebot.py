@@ -69,7 +69,12 @@ _SAMPLES_AT_ONCE = 2**20
 
 
 class Pose(NamedTuple):
-    """Where the robot is: middle of the window (pixels), angle (degrees, anticlockwise), log2 of its scale."""
+    """Where the robot is: middle of the window (pixels), angle (degrees, anticlockwise), log2 of its scale.
+
+    See Also
+    --------
+    Imagebot : The robot.
+    """
 
     x: float
     y: float
@@ -100,6 +105,11 @@ class Imagebot:
         Standard deviation of the pixel noise of a drive (values are kept within [0, 1]).
     random_state : int, RandomState or None
         Seed of the noise.
+
+    See Also
+    --------
+    imagebot : Makes it.
+    Pose : A place of the camera.
 
     Examples
     --------
@@ -244,6 +254,10 @@ def imagebot(
     -------
     Dataset
         See :meth:`Imagebot.drive`.
+
+    See Also
+    --------
+    sidelight.ActionRespectingEmbedding : The method for what was seen and done.
 
     Examples
     --------

@@ -37,7 +37,12 @@ __all__ = [
 
 
 def load_oil_flow(split: str = "train") -> Dataset:
-    """Load the oil flow data, 1000 x 12 (``split``: train, valid or test); factors label, fractions."""
+    """Load the oil flow data, 1000 x 12 (``split``: train, valid or test); factors label, fractions.
+
+    See Also
+    --------
+    data_home : The folder that is read.
+    """
     _one_of("load_oil_flow", "split", split, ("train", "valid", "test"))
     return load("oil_flow", split)
 
@@ -46,6 +51,10 @@ def load_coil20(size: int = 32, objects: Sequence[int] | None = None) -> Dataset
     """Load COIL-20, pictures of ``size`` 32 or 128; factors object_index, view, angle.
 
     ``objects`` picks objects by index (0 to 19; the cars are 2, 5 and 18).
+
+    See Also
+    --------
+    data_home : The folder that is read.
     """
     _one_of("load_coil20", "size", size, (32, 128))
     data = load("coil20", str(size))
@@ -63,6 +72,10 @@ def load_olivetti() -> Dataset:
     ``glasses`` and ``beard`` come with the package, not with the set: they were made by looking at every picture (119
     wear glasses: 8 people always, 7 sometimes, 25 never; 7 people have a beard, in all their 70 pictures) and go by row
     number, so the file must hold the pictures in the usual order, ten of the first person, ten of the second and so on.
+
+    See Also
+    --------
+    data_home : The folder that is read.
     """
     data = load("olivetti")
     person = data.factors["person"]
@@ -76,60 +89,115 @@ def load_olivetti() -> Dataset:
 
 
 def load_usps() -> Dataset:
-    """Load the USPS digits, 9298 pictures of 16x16 in [-1, 1]; factors label, is_test (a mask)."""
+    """Load the USPS digits, 9298 pictures of 16x16 in [-1, 1]; factors label, is_test (a mask).
+
+    See Also
+    --------
+    data_home : The folder that is read.
+    """
     data = load("usps")
     return replace(data, factors={**data.factors, "is_test": data.factors["is_test"] != 0})
 
 
 def load_isomap_faces() -> Dataset:
-    """Load the Isomap faces, 698 pictures of 32x32; factor light_pan_tilt (standardised)."""
+    """Load the Isomap faces, 698 pictures of 32x32; factor light_pan_tilt (standardised).
+
+    See Also
+    --------
+    data_home : The folder that is read.
+    """
     return load("isomap_faces")
 
 
 def load_frey() -> Dataset:
-    """Load the Frey faces, 1965 pictures of 28x20 in time order; factor time (frame number)."""
+    """Load the Frey faces, 1965 pictures of 28x20 in time order; factor time (frame number).
+
+    See Also
+    --------
+    data_home : The folder that is read.
+    """
     return load("frey")
 
 
 def load_umist() -> Dataset:
-    """Load the UMIST faces, 575 pictures of 112x92; factors person, frame (place in the sweep)."""
+    """Load the UMIST faces, 575 pictures of 112x92; factors person, frame (place in the sweep).
+
+    See Also
+    --------
+    data_home : The folder that is read.
+    """
     return load("umist")
 
 
 def load_cmu_walk() -> Dataset:
-    """Load one walk, 358 frames x 59 channels in time order at 120 Hz; factor time (frame number)."""
+    """Load one walk, 358 frames x 59 channels in time order at 120 Hz; factor time (frame number).
+
+    See Also
+    --------
+    data_home : The folder that is read.
+    """
     return load("cmu_walk")
 
 
 def load_cmu_walk_jog(split: str = "train") -> Dataset:
-    """Load walking and jogging of subject 35 (``split``: train or test), 59 channels; factor trial."""
+    """Load walking and jogging of subject 35 (``split``: train or test), 59 channels; factor trial.
+
+    See Also
+    --------
+    data_home : The folder that is read.
+    """
     _one_of("load_cmu_walk_jog", "split", split, ("train", "test"))
     return load("cmu_walk_jog", _suffix(split))
 
 
 def load_cmu_people() -> Dataset:
-    """Load walks and runs of 28 people, 15048 x 96; factors subject, trial."""
+    """Load walks and runs of 28 people, 15048 x 96; factors subject, trial.
+
+    See Also
+    --------
+    data_home : The folder that is read.
+    """
     return load("cmu_people")
 
 
 def load_cmu_styles() -> Dataset:
-    """Load ten styles of walking, 4645 x 96; factors subject, trial."""
+    """Load ten styles of walking, 4645 x 96; factors subject, trial.
+
+    See Also
+    --------
+    data_home : The folder that is read.
+    """
     return load("cmu_styles")
 
 
 def load_mnist(split: str = "train") -> Dataset:
-    """Load the MNIST digits (``split``: train, 60000 rows, or test, 10000); factor label."""
+    """Load the MNIST digits (``split``: train, 60000 rows, or test, 10000); factor label.
+
+    See Also
+    --------
+    data_home : The folder that is read.
+    """
     _one_of("load_mnist", "split", split, ("train", "test"))
     return load("mnist", split)
 
 
 def load_harmony_cell_lines() -> Dataset:
-    """Load two cell lines in three batches, 2370 x 20; factors batch, cell_type."""
+    """Load two cell lines in three batches, 2370 x 20; factors batch, cell_type.
+
+    See Also
+    --------
+    data_home : The folder that is read.
+    """
     return load("harmony_cell_lines")
 
 
 def load_yaleb() -> Dataset:
-    """Load the Extended Yale faces, 2414 pictures of 32x32; factors person, light_azimuth_elevation."""
+    """Load the Extended Yale faces, 2414 pictures of 32x32; factors person, light_azimuth_elevation.
+
+    See Also
+    --------
+    data_home : The folder that is read.
+    """
     return load("yaleb")
 
 
@@ -137,6 +205,10 @@ def load_mfeat(view: str = "pix") -> Dataset:
     """Load one feature set of the Multiple Features digits, 2000 rows; factor label.
 
     ``view``: fac, fou, kar, mor, pix or zer. The rows of all six are the same digits in the same order.
+
+    See Also
+    --------
+    data_home : The folder that is read.
     """
     _one_of("load_mfeat", "view", view, ("fac", "fou", "kar", "mor", "pix", "zer"))
     data = load("mfeat", view)
@@ -144,19 +216,34 @@ def load_mfeat(view: str = "pix") -> Dataset:
 
 
 def load_pose_silhouette(split: str = "train") -> Dataset:
-    """Load silhouettes, 1927 x 100 (``split``: train or test); factor pose (63 angles): two views of a body."""
+    """Load silhouettes, 1927 x 100 (``split``: train or test); factor pose (63 angles): two views of a body.
+
+    See Also
+    --------
+    data_home : The folder that is read.
+    """
     _one_of("load_pose_silhouette", "split", split, ("train", "test"))
     return load("pose_silhouette", _suffix(split))
 
 
 def load_robot_wifi(path: str = "twoloops") -> Dataset:
-    """Load signal strengths along a path (``path``: twoloops or uwfloor); factors position, time."""
+    """Load signal strengths along a path (``path``: twoloops or uwfloor); factors position, time.
+
+    See Also
+    --------
+    data_home : The folder that is read.
+    """
     _one_of("load_robot_wifi", "path", path, ("twoloops", "uwfloor"))
     return load("robot_wifi", path)
 
 
 def load_swiss_roll() -> Dataset:
-    """Load the Isomap paper's swiss roll, 20000 x 3; factor latent (n, 2)."""
+    """Load the Isomap paper's swiss roll, 20000 x 3; factor latent (n, 2).
+
+    See Also
+    --------
+    data_home : The folder that is read.
+    """
     return load("swiss_roll")
 
 

@@ -51,6 +51,11 @@ def s_curve(
     Dataset
         Factors ``"arc"`` (length along the S, from -3π/2 to 3π/2) and ``"height"``.
 
+    See Also
+    --------
+    noisy_s : The curve in a plane.
+    swiss_roll : A sheet that is rolled up.
+
     Examples
     --------
     >>> s_curve(500, random_state=0).X.shape
@@ -88,6 +93,11 @@ def swiss_roll(n_samples: int = 1000, *, noise: float = 0.0, random_state: Rando
     -------
     Dataset
         Factors ``"arc"``, the length of the spiral ½(t√(1+t²) + asinh t), and ``"height"``.
+
+    See Also
+    --------
+    s_curve : A sheet that is bent less.
+    load_swiss_roll : The rows of the original article.
 
     Examples
     --------
@@ -127,6 +137,10 @@ def noisy_s(n_samples: int = 300, *, noise: float = 0.12, random_state: RandomSt
     -------
     Dataset
         Factors ``"position"`` (length along the S) and ``"clean"`` (n, 2), the points before the noise.
+
+    See Also
+    --------
+    s_curve : The surface.
 
     Examples
     --------

@@ -168,7 +168,12 @@ SOURCES: Mapping[str, Source] = {
 
 
 def data_home() -> Path | None:
-    """Return the folder named by ``SIDELIGHT_DATA``, or None when the variable is not set."""
+    """Return the folder named by ``SIDELIGHT_DATA``, or None when the variable is not set.
+
+    See Also
+    --------
+    load_mnist : One of the sets that are read from there.
+    """
     home = os.environ.get("SIDELIGHT_DATA", "").strip()
     return Path(home) if home else None
 

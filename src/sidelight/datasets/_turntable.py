@@ -61,6 +61,10 @@ def turntable(
         ``X`` (objects * n_views, size * size) in [0, 1]; factors ``"object"`` (names), ``"object_index"``
         (place in ``objects``) and ``"angle"`` (degrees).
 
+    See Also
+    --------
+    load_coil20 : Photographs of turning objects.
+
     Examples
     --------
     >>> turntable(4, objects=["duck"], size=16)

@@ -40,6 +40,11 @@ class DaskRows(Rows):
     missing : bool, default=False
         Whether NaN stands for a missing value; else it is an error.
 
+    See Also
+    --------
+    sidelight.embed_rows : Embeds them by a sample.
+    transform : Places partitions lazily.
+
     Examples
     --------
     >>> import dask.array

@@ -61,6 +61,11 @@ def transform(model: Any, X: Any, *, given: Any = None) -> Any:
     Z : dask.array.Array of shape (n, q), or dask.dataframe.DataFrame
         A data frame keeps the index, and its columns are ``model.get_feature_names_out()``.
 
+    See Also
+    --------
+    inverse_transform : The way back.
+    sidelight.embed_rows : Fits a sample first, and refines places.
+
     Examples
     --------
     >>> import dask.array
@@ -89,6 +94,11 @@ def inverse_transform(model: Any, Z: Any, *, given: Any = None) -> Any:
     X : dask.array.Array of shape (n, d), or dask.dataframe.DataFrame
         The columns of a data frame are those that the model was fitted to, or x0, x1, ... if these had no names.
 
+    See Also
+    --------
+    transform : The way to the map.
+    score : How much survives both ways.
+
     Examples
     --------
     >>> import dask.array
@@ -116,6 +126,11 @@ def score_samples(model: Any, X: Any) -> Any:
     -------
     log_density : dask.array.Array of shape (n,), or dask.dataframe.Series
 
+    See Also
+    --------
+    score : One number for all rows.
+    transform : Places partitions lazily.
+
     Examples
     --------
     >>> import dask.array
@@ -141,6 +156,11 @@ def score(model: Any, X: Any, *, given: Any = None) -> Any:
     -------
     score : dask.delayed.Delayed
         Of a float. Sums of the partitions are merged pair by pair in fixed order.
+
+    See Also
+    --------
+    score_samples : The log density of each row.
+    transform : Places partitions lazily.
 
     Examples
     --------

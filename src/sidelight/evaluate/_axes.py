@@ -58,6 +58,10 @@ class AttributeRecovery:
         Of an angle, the two axes that tell it best together.
     pair_value : float or None
         R² on the circle from these two.
+
+    See Also
+    --------
+    axis_recovery : Makes it.
     """
 
     name: str
@@ -82,7 +86,12 @@ class AttributeRecovery:
 
 @dataclass(frozen=True, repr=False)
 class AxisRecovery:
-    """Attributes by axes, as :func:`axis_recovery` measures them; ``table["light"]`` is one attribute."""
+    """Attributes by axes, as :func:`axis_recovery` measures them; ``table["light"]`` is one attribute.
+
+    See Also
+    --------
+    axis_recovery : Makes it.
+    """
 
     attributes: tuple[AttributeRecovery, ...]
 
@@ -169,6 +178,11 @@ def axis_recovery(
     Returns
     -------
     AxisRecovery
+
+    See Also
+    --------
+    recovery : Of the whole map instead of single axes.
+    sidelight.MultipleRelationalEmbedding : Maps whose axes mean something.
 
     Examples
     --------

@@ -32,6 +32,11 @@ def compare(X: ArrayLike, Z: ArrayLike, *, labels: ArrayLike | None = None) -> d
         ``{measure: {"embedding": value, "pca": value}}`` for trustworthiness, continuity and, with labels,
         neighbour_hit. Few rows make the neighbourhoods smaller than their defaults (12 and 10).
 
+    See Also
+    --------
+    trustworthiness : One of the measures.
+    leakage : What a map still says about what was given.
+
     Examples
     --------
     >>> from sidelight.datasets import s_curve

@@ -55,6 +55,12 @@ def trustworthiness(
     random_state : int, RandomState or None
         Seed of the sample. None means 0: the same call gives the same number.
 
+    See Also
+    --------
+    continuity : The other direction: neighbours in the data that are torn apart.
+    sidelight.explain.reliability : Row by row, calibrated.
+    sklearn.manifold.trustworthiness : The same on few rows.
+
     Examples
     --------
     >>> from sidelight.datasets import s_curve
@@ -76,6 +82,11 @@ def continuity(
     """Measure how far neighbours in the data stay neighbours on the map (1 is best).
 
     This is :func:`trustworthiness` with the roles of X and Z exchanged; the parameters are the same.
+
+    See Also
+    --------
+    trustworthiness : The other direction: neighbours on the map that are none in the data.
+    sidelight.explain.reliability : Row by row, calibrated.
 
     Examples
     --------
@@ -101,6 +112,11 @@ def neighbour_hit(Z: ArrayLike, labels: ArrayLike, *, n_neighbors: int = 10) -> 
         A label per row, of any kind; rows without a label (None, NaN) are left out.
     n_neighbors : int
         Number of voters k, at most n - 1.
+
+    See Also
+    --------
+    trustworthiness : Without labels.
+    recovery : Also for numbers.
 
     Examples
     --------

@@ -43,6 +43,10 @@ class Leakage:
         What the map reveals.
     chance : float
         What guessing reaches: the rate of the largest category, or 0.
+
+    See Also
+    --------
+    leakage : Makes it.
     """
 
     kind: str
@@ -69,6 +73,11 @@ def leakage(Z: ArrayLike, given: ArrayLike, *, n_neighbors: int = 10, kind: str 
         Number of neighbours that predict a row.
     kind : {"category", "number"}, optional
         How to read ``given``, where its type misleads (integers that are quantities).
+
+    See Also
+    --------
+    recovery : The same question of a factor that should be there.
+    compare : Several measures of several maps.
 
     Examples
     --------
@@ -112,6 +121,11 @@ def recovery(
         The factor is an angle with this period (360 for degrees); the value is R² on the circle.
     kind : {"category", "number"}, optional
         How to read ``factor``, where its type misleads.
+
+    See Also
+    --------
+    leakage : The same question of a factor that should be gone.
+    axis_recovery : Axis by axis.
 
     Examples
     --------

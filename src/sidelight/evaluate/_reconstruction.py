@@ -39,6 +39,10 @@ def reconstruction_error(model: TwoWay, X: ArrayLike, *, relative: bool = True) 
     relative : bool
         Divide by the rows' root mean squared distance from their mean: 1 is what always answering the mean
         would score. Constant rows score 0 when they are met exactly, and infinity otherwise.
+
+    See Also
+    --------
+    trustworthiness : Of neighbours instead of values.
     """
     given = check_array(X, dtype=np.float64, input_name="X", estimator="reconstruction_error")
     back = check_array(model.denoise(X), dtype=np.float64, input_name="model.denoise(X)")

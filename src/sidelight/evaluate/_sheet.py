@@ -48,6 +48,11 @@ def sheet_correlation(
     float
         Spearman's correlation; 0 when all distances on one side are equal.
 
+    See Also
+    --------
+    recovery : Local, where this is global.
+    trustworthiness : Without the truth.
+
     Examples
     --------
     >>> from sidelight.datasets import swiss_roll

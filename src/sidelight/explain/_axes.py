@@ -66,6 +66,12 @@ def axes(
         region, the mean ``slope`` in units of the feature per unit of the map, ``standardised`` in standard deviations
         within the region, and the ``share`` of the feature's variance there that the slope explains.
 
+    See Also
+    --------
+    groups : What sets clusters apart.
+    local : Around each row.
+    in_words : The table as sentences.
+
     Examples
     --------
     >>> from sidelight import ProbabilisticPCA, explain

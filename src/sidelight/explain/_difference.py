@@ -111,6 +111,12 @@ def difference(
         ``high``; ``p`` and ``fdr``, the false discovery rate (Benjamini and Hochberg) of all features up to this p.
         For single rows there are no intervals. Contributions of an axis sum to the difference of (mean) places.
 
+    See Also
+    --------
+    groups : Every group against the others.
+    selection : Rows by number or condition.
+    in_words : The table as sentences.
+
     Notes
     -----
     Of more than 5,000 rows of a selection, so many are looked at, evenly spaced. Intervals and p take rows as
@@ -147,6 +153,10 @@ def selection(model: Any, X: Any, selection: Any, **options: Any) -> Any:
     -------
     table
         As that of :func:`difference`.
+
+    See Also
+    --------
+    difference : Compares two of them.
     """
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     chosen = _members("explain.selection", "selection", selection, n)
@@ -183,6 +193,12 @@ def groups(
     -------
     table
         As that of :func:`difference`, with a column ``group`` in front.
+
+    See Also
+    --------
+    difference : Two selections.
+    axes : What changes along the axes.
+    sidelight.anndata.attributions : Of cells.
     """
     settings = Settings("explain.groups", n_resamples, level, random_state, tolerance)
     return tidy(settings.owner, group_columns(model, X, labels, given, settings), output)

@@ -79,6 +79,11 @@ def reliability(
             how far its place is from that in these maps, turned and scaled onto this one (Procrustes), in units of the
             median distance between two rows of the map. 0 is best; not bounded by 1.
 
+    See Also
+    --------
+    sidelight.evaluate.trustworthiness : One number for the whole map.
+    sidelight.plot.reliability : The map in its colours.
+
     Examples
     --------
     >>> from sidelight import KernelInformationEmbedding, explain

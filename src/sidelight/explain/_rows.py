@@ -41,6 +41,11 @@ def local(model: Any, X: Any, *, given: Any = None, output: str | None = None) -
         A record for each row, axis and feature: its ``value``, the ``slope`` in units of the map per unit of the
         feature, and ``standardised``, in units of the map per standard deviation of the feature over the rows.
 
+    See Also
+    --------
+    rows : Between rows instead of around one.
+    axes : Over the whole map.
+
     Examples
     --------
     >>> from sidelight import ProbabilisticPCA, explain
@@ -95,6 +100,11 @@ def rows(
         A record for each row, axis and feature: ``value``, ``baseline``, the mean ``slope`` between them, and the
         ``contribution``, in units of the map. For each row and axis, contributions sum to the difference between
         ``transform`` of the row and of the baseline.
+
+    See Also
+    --------
+    difference : Of two selections.
+    local : Around each row.
 
     Examples
     --------

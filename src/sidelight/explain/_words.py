@@ -18,6 +18,11 @@ _RATE = 0.05  # false discovery rate of features that make a difference
 def in_words(table: Any) -> list[str]:
     """Sentences about a table of :func:`axes`, of :func:`difference` and its kin, or of :func:`reliability`.
 
+    See Also
+    --------
+    axes : A table to say.
+    groups : A table to say.
+
     Examples
     --------
     >>> from sidelight import ProbabilisticPCA, explain

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from sidelight.base.capabilities import feature_names_of, given_of
 from sidelight.base.messages import error_message
@@ -121,6 +122,9 @@ def table_of(
     to_data: Callable[[Any], Any] | None = None,
 ) -> Table:
     """The rows that :func:`sidelight.explore` is about."""
+    if issparse(X):
+        rule = "are sparse, and the page shows every entry of a row"
+        raise TypeError(error_message("explore", "X", "rows", rule, "Fit dense rows, such as some of the columns"))
     rows = X if hasattr(X, "iloc") else np.asarray(X)
     if rows.ndim != 2 or np.asarray(rows).dtype.kind not in "biuf":
         seen = f"array of shape {rows.shape}, type {np.asarray(rows).dtype}"

@@ -42,6 +42,10 @@ def widget(
         With ``selection`` (row numbers; a trait to observe or to set), ``model`` and ``session`` of the map that is
         shown, ``save()`` and ``close()``.
 
+    See Also
+    --------
+    sidelight.explore : A page of its own.
+
     Examples
     --------
     >>> import numpy as np

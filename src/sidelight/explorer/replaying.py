@@ -44,6 +44,11 @@ def replay(
         The fitted model, with the same bytes as the map of the session; a warning says where they differ (another
         processor, another version).
 
+    See Also
+    --------
+    Session : What was said.
+    sidelight.explore : The page.
+
     Examples
     --------
     >>> import numpy as np

@@ -30,6 +30,10 @@ class Served:
     ----------
     address : str
         Where a browser finds the page; it contains the token, so whoever has it may ask and tell.
+
+    See Also
+    --------
+    sidelight.explore : Makes it.
     """
 
     def __init__(self, explorer: Explorer, port: int = 0) -> None:
@@ -102,7 +106,13 @@ def serve(explorer: Explorer, *, port: int = 0, open_browser: bool = False) -> S
 
 
 def begin(model: Any, X: Any, columns: Any = None, *, given: Any = None, statements: Sequence[Any] = ()) -> Session:
-    """The session that an explorer of this model begins with; the parameters are those of :func:`sidelight.explore`."""
+    """The session that an explorer of this model begins with; the parameters are those of :func:`sidelight.explore`.
+
+    See Also
+    --------
+    sidelight.explore : The page.
+    replay : Does a session again.
+    """
     return begin_session(model, table_of(model, X, columns, given), spoken(statements))[0]
 
 
@@ -150,6 +160,12 @@ def explore(
     -------
     Served
         With ``address``, ``model`` (of the map that is shown), ``session``, ``wait()`` and ``close()``.
+
+    See Also
+    --------
+    sidelight.report.write : The map as one file that asks for no server.
+    sidelight.explorer.replay : What was said in a session, done again.
+    sidelight.explorer.widget : The same in a cell of a notebook.
 
     Examples
     --------

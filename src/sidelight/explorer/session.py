@@ -20,7 +20,12 @@ _FORMAT, _VERSION = "sidelight session", 1
 
 @dataclass(frozen=True)
 class MapRecord:
-    """One map of a session: the statements that it was fitted with, and the SHA-256 digest of its embedding."""
+    """One map of a session: the statements that it was fitted with, and the SHA-256 digest of its embedding.
+
+    See Also
+    --------
+    Session : The session that holds it.
+    """
 
     number: int
     statements: tuple[Statement, ...]
@@ -43,6 +48,11 @@ class Session:
         The history, oldest first.
     current : int
         Position of the map that is shown.
+
+    See Also
+    --------
+    Statement : What was said.
+    replay : Does it again.
 
     Examples
     --------

@@ -54,6 +54,11 @@ class Statement:
     on : bool
         Whether the next fit listens to it.
 
+    See Also
+    --------
+    Session : The statements of an exploration.
+    replay : Does them again.
+
     Examples
     --------
     >>> from sidelight.explorer import Statement

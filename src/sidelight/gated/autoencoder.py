@@ -78,6 +78,12 @@ class Autoencoder(
         The weight decay that was used.
     n_features_in_ : int
 
+    See Also
+    --------
+    BiasedAutoencoder : The same beside an input that is known.
+    GatedAutoencoder : The same, weighted by the input.
+    sidelight.ProbabilisticPCA : The linear model, without training.
+
     References
     ----------
     .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,

@@ -69,6 +69,11 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         The weight decay that was used.
     n_features_in_, n_outputs_ : int
 
+    See Also
+    --------
+    GatedAutoencoder : The input weighs connections instead of biases.
+    Manifield : The same on patches of pictures and sequences.
+
     References
     ----------
     .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,

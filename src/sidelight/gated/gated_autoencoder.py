@@ -75,6 +75,11 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         The weight decay that was used.
     n_features_in_, n_outputs_ : int
 
+    See Also
+    --------
+    GatedBoltzmannMachine : With a distribution, and sampling.
+    BiasedAutoencoder : The input moves biases alone.
+
     References
     ----------
     .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,

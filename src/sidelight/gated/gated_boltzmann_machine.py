@@ -89,6 +89,13 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         The weight decay that was used.
     n_features_in_, n_outputs_ : int
 
+    See Also
+    --------
+    GatedField : The same at every place of a picture.
+    GatedAutoencoder : Trained by reconstruction.
+    RestrictedBoltzmannMachine : Without an input.
+    sidelight.TangentDistance : A distance by transformations that are known.
+
     References
     ----------
     .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,

@@ -74,6 +74,11 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         The weight decay that was used.
     n_channels_in_, n_channels_out_ : int
 
+    See Also
+    --------
+    GatedBoltzmannMachine : The model of a patch.
+    Manifield : Auto-encoders of patches.
+
     References
     ----------
     .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,

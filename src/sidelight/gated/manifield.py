@@ -92,10 +92,8 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
 
     Attributes
     ----------
-    model_ : estimator
-        The patch model that was used.
-    alone_ : float
-        The weight of single patches that was used.
+    model_, alone_, weight_decay_ : estimator, float, float
+        The patch model, the weight of single patches and the weight decay that were used.
     search_ : list of dict
         What was tried: network, ``alone``, ``weight_decay``, the loss of held-out blocks, iterations; [] if no search.
     parameters_ : dict of arrays
@@ -105,9 +103,11 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
         Centring and scaling of channels.
     history_ : list of dict
     n_iter_ : int
-    weight_decay_ : float
-        The weight decay that was used.
     n_channels_in_, n_channels_out_ : int
+
+    See Also
+    --------
+    GatedField, BiasedAutoencoder
 
     References
     ----------

@@ -79,6 +79,12 @@ class RestrictedBoltzmannMachine(
         The weight decay that was used.
     n_features_in_ : int
 
+    See Also
+    --------
+    GatedBoltzmannMachine : The same beside an input.
+    sidelight.BernoulliMixture : Binary rows with an exact density.
+    sklearn.neural_network.BernoulliRBM : Binary units alone.
+
     References
     ----------
     .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,

@@ -30,6 +30,11 @@ class Annealing(OptionValue):
         a penalty: λ falls (not below ``regularization``) until the power reaches it, and the constrained problem is
         then solved from there. The last λ is its Lagrange multiplier. Needs ``penalty="l2"``.
 
+    See Also
+    --------
+    KernelInformationEmbedding : Takes it as ``regularization``.
+    UnsupervisedKernelRegression : Likewise.
+
     Examples
     --------
     >>> from sidelight import Annealing, KernelInformationEmbedding

@@ -44,6 +44,11 @@ class Conditioning(OptionValue):
         that it names, so a new row needs a row here. For a kernel between rows, let ``given`` number the rows. Of
         several columns: a list with a kernel or None (Gaussian) for each.
 
+    See Also
+    --------
+    KernelInformationEmbedding : Takes it as ``conditioning``.
+    KernelOptions : How the data kernel is stored.
+
     Examples
     --------
     >>> from sidelight import Conditioning, KernelInformationEmbedding

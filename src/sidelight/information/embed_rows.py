@@ -85,6 +85,11 @@ def embed_rows(
         With ``out``, a memory map of it. float32 if the source is an array or ``.npy`` file of float32 or of a type
         that float32 can hold, else float64.
 
+    See Also
+    --------
+    KernelInformationEmbedding : The model that is fitted to the sample.
+    sidelight.distributed.DaskRows : Rows of a Dask cluster.
+
     Examples
     --------
     >>> import numpy as np

@@ -134,6 +134,10 @@ class JointInformationEmbedding(
     n_features_in_ : int
         Columns of X.
 
+    See Also
+    --------
+    KernelInformationEmbedding, CoordinatedCCA, sklearn.cross_decomposition.CCA
+
     References
     ----------
     .. [1] R. Memisevic. Kernel information embeddings. International Conference on Machine Learning, 2006.

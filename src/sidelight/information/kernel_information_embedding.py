@@ -93,7 +93,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     solver : "auto", "annealed" or "multilevel", default="auto"
         "annealed": maximises the information itself over all rows at once, while λ falls. "multilevel": maximises its
         lower bound from coarse to fine, with rows first merged with their neighbours; near-linear in the number of
-        rows. "auto": multilevel beyond 2,000 rows, or 5,000 with ``given``, if the other settings allow it; from 500
+        rows. "auto": multilevel beyond 2,000 rows, with or without ``given``, if the other settings allow it; from 500
         rows on for maps of up to three dimensions if ``given`` are categories whose rows have counterparts in each
         other (cells in batches), because kinds become islands.
     regularization : float or Annealing, default=0.1
@@ -142,8 +142,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         Of the data kernel, in squared units of the data.
     perplexity_ : float
         No more than a third of the rows.
-    solver_, latent_kernel_, data_kernel_ : str
-        With "auto" resolved.
+    solver_, latent_kernel_, data_kernel_, conditioning_ : str
+        With "auto" resolved; ``conditioning_`` is None without ``given``.
     kernel_error_ : dict or None
         Approximation error of a sparse or low-rank data kernel with one bandwidth against the dense one, on 256 rows:
         ``row_sum`` (mean relative error), ``worst_row_sum``, ``entry`` (largest error of an entry), ``trace`` (mean
@@ -155,18 +155,14 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         Largest relative error of the latent sums on 64 random rows (multilevel solver only); larger for q > 3.
     history_ : list of dict
         stage, regularization, iteration, objective, terms and seconds of each iteration.
-    path_ : array of shape (stages, n, q)
-        The embedding at the end of each stage of the annealing.
-    regularization_path_ : array of shape (stages,)
-        Their λ.
+    path_, regularization_path_ : arrays of shape (stages, n, q) and (stages,)
+        The embedding at the end of each stage of the annealing, and its λ.
     n_iter_, n_features_in_ : int
     given_ : Given or None
         The columns of ``given``, with their types and encoding.
     given_bandwidth_ : list of float or None
         Bandwidth used for each column of ``given``, in the units of ``Conditioning.bandwidth``. None with the
         multilevel solver and categories, whose kernel is one of strata, unless that sets a bandwidth.
-    conditioning_ : str or None
-        The conditioning used, with "auto" resolved; None without ``given``.
     explained_ : float
         Share of the variance of X that ``given`` explains, and that was subtracted.
     confounded_ : bool
@@ -185,6 +181,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         X with its missing entries filled, and their variance, 0 where observed (not with ``missing="refuse"``).
     versions_, drift_, novel_, region_
         Set by :meth:`extend` and :meth:`forget`: changes of the map, drift, rows flagged as novel (n,), regions (n,).
+
+    See Also
+    --------
+    TwoWayEmbedding, JointInformationEmbedding, MultipleRelationalEmbedding, TableEncoder, embed_rows
 
     References
     ----------

@@ -28,6 +28,11 @@ class KernelOptions(OptionValue):
         directions along which neighbours differ less than random rows do, because noise in the others hides who is
         near. "all": every column, for signals of small variance. The maps both ways are of all columns in any case.
 
+    See Also
+    --------
+    KernelInformationEmbedding : Takes it as ``kernel``.
+    Conditioning : How ``given`` is factored out.
+
     Examples
     --------
     >>> from sidelight import KernelInformationEmbedding, KernelOptions

@@ -34,6 +34,11 @@ class Missing(OptionValue):
         With "project": how entries are filled first. "neighbours": local regression, as "impute" does. "nearest": the
         nearest row of the trajectory that has the entry, the source's heuristic; needs ``fit(X, trajectory=...)``.
 
+    See Also
+    --------
+    KernelInformationEmbedding : Takes it as ``missing``.
+    Imputer : A table without gaps, with intervals.
+
     Examples
     --------
     >>> import numpy as np

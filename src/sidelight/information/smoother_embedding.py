@@ -80,6 +80,12 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, MeanMapMixin, Estimator
         Of the data kernel, in squared units of the data.
     n_features_in_ : int
 
+    See Also
+    --------
+    UnsupervisedKernelRegression : Learns the forward map, by iteration.
+    KernelInformationEmbedding : Maps both ways that factor out what is known.
+    sklearn.decomposition.PCA : A linear base line.
+
     References
     ----------
     .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,

@@ -105,6 +105,11 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
     n_iter_ : int
     n_features_in_ : int
 
+    See Also
+    --------
+    SmootherEmbedding : A closed form of a related objective.
+    KernelInformationEmbedding : Maps both ways that factor out what is known.
+
     References
     ----------
     .. [1] P. Meinicke, S. Klanke, R. Memisevic and H. Ritter. Principal surfaces from unsupervised kernel regression.

@@ -61,6 +61,10 @@ def save(model: object, path: str | os.PathLike[str], *, notes: dict[str, Any] |
     TypeError
         If the model, or something it holds, cannot be written as plain data.
 
+    See Also
+    --------
+    load : Reads the file.
+
     Examples
     --------
     >>> import numpy as np, sidelight, tempfile, pathlib
@@ -85,6 +89,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     ------
     ModelFileError
         If the file is damaged, cut short, from a newer Sidelight, or not a model at all.
+
+    See Also
+    --------
+    save : Writes the file.
+    sidelight.persistence.load_notes : The notes of a file, without the model.
     """
     return _decode(Path(path), "model")
 

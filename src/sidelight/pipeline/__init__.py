@@ -20,6 +20,11 @@ __all__ = ["InformedPipeline", "make_pipeline"]
 def make_pipeline(*steps: Any, verbose: bool = False) -> InformedPipeline:
     """Return an :class:`InformedPipeline` of steps, named after their classes.
 
+    See Also
+    --------
+    InformedPipeline : What it makes.
+    sklearn.pipeline.make_pipeline : Without ``given``.
+
     Examples
     --------
     >>> from sklearn.decomposition import PCA

@@ -80,6 +80,10 @@ def path(model: Any, *, title: str | None = None, ax: Axes | None = None) -> Axe
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    spectrum : Eigenvalues of a spectral model.
     """
     history = path_of(model)
     ax = axes_for(ax, "sidelight.plot.path", (7.4, 4.2))

@@ -65,6 +65,11 @@ def attributions(
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    sidelight.explain.axes : A table to draw.
+    scatter : The map.
     """
     if kind not in ("bars", "image", "profile"):
         rule = "is not a kind of picture"

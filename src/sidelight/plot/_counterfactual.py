@@ -61,6 +61,11 @@ def counterfactual_grid(
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    forward_grid : Rows that the model makes of places.
+    known_and_rest : The map by what was given and by the rest.
     """
     rows = np.asarray(X, dtype=np.float64)
     changed = _column(model, column)

@@ -50,6 +50,11 @@ def drive(
     -------
     tuple of two matplotlib.axes.Axes
         World and map.
+
+    See Also
+    --------
+    write_drive : The walk as a film.
+    action_arrows : Steps of the walk.
     """
     pyplot = require_extra("matplotlib.pyplot", "sidelight.plot.drive", "report")
     _check(data)
@@ -81,6 +86,10 @@ def action_arrows(model: Any, actions: Any, *, trajectory: Any = None, title: st
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    drive : A walk over the map.
 
     Examples
     --------
@@ -126,6 +135,10 @@ def write_drive(model: Any, data: Dataset, picture: Any, file: str | Path, *, se
     Returns
     -------
     Path
+
+    See Also
+    --------
+    drive : A walk over the map.
     """
     pyplot = require_extra("matplotlib.pyplot", "sidelight.plot.write_drive", "report")
     imaging = require_extra("PIL.Image", "sidelight.plot.write_drive", "report")

@@ -54,6 +54,11 @@ def forward_grid(
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    thumbnails : Pictures on the map.
+    counterfactual_grid : Rows under other values of what was given.
     """
     plane = plane_of(latent_of(model, "forward_grid"), names=axis_names(model))
     require("forward_grid", model, "has_inverse", "has_latent_density")

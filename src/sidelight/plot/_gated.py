@@ -50,6 +50,11 @@ def filters(
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    filter_field : The filters of a field.
+    flow : Where the pixels of a pair go.
     """
     W = np.atleast_2d(np.asarray(weights, dtype=np.float64))
     height, width = _sides("filters", image_shape, W.shape[1])
@@ -92,6 +97,11 @@ def filter_field(
     -------
     matplotlib.axes.Axes
         A cell for each input pixel, at its place; a cell is a picture of the output.
+
+    See Also
+    --------
+    filters : Weights of a gated model.
+    flow : Where the pixels of a pair go.
     """
     W = _three_way(model, unit)
     if components is not None:
@@ -132,6 +142,11 @@ def flow(
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    filters : Weights of a gated model.
+    analogy : A change that is done to other rows.
     """
     steps = np.asarray(arrows, dtype=np.float64)
     if steps.ndim != 3 or steps.shape[2] != 2:
@@ -184,6 +199,11 @@ def analogy(
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    flow : Where the pixels of a pair go.
+    filters : Weights of a gated model.
     """
     shown = [np.asarray(part, dtype=np.float64) for part in (X, y, X_new, model.transfer(X, y, X_new))]
     names = ["before", "after", "another", "changed"]

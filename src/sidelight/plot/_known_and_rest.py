@@ -50,6 +50,11 @@ def known_and_rest(
     -------
     tuple of two matplotlib.axes.Axes
 
+    See Also
+    --------
+    counterfactual_grid : Rows under other values of what was given.
+    scatter : The map.
+
     Examples
     --------
     >>> import matplotlib; matplotlib.use("Agg")

@@ -42,6 +42,11 @@ def relation_weights(model: Any, *, title: str | None = None, ax: Axes | None = 
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    sidelight.MultipleRelationalEmbedding : The model.
+    scatter : The map.
     """
     names, shares = shares_of(model, "relation_weights")
     c, q = shares.shape

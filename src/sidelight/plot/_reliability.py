@@ -49,6 +49,11 @@ def reliability(
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
+    See Also
+    --------
+    sidelight.explain.reliability : The table.
+    scatter : The map.
+
     Examples
     --------
     >>> import matplotlib; matplotlib.use("Agg")

@@ -55,6 +55,11 @@ def scatter(
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
+    See Also
+    --------
+    density : Where rows are expected.
+    thumbnails : Pictures on the map.
+
     Examples
     --------
     >>> import matplotlib; matplotlib.use("Agg")

@@ -64,6 +64,11 @@ def density(
     matplotlib.axes.Axes
         With one latent dimension a curve over a histogram-like rug; with more than two the slice through the
         nearest rows, which is not the marginal density.
+
+    See Also
+    --------
+    uncertainty : How much rows at a place differ.
+    scatter : The map.
     """
     plane = plane_of(latent_of(model, "density"), 0.12, axis_names(model))
     require("density", model, "has_latent_density")
@@ -112,6 +117,10 @@ def uncertainty(
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    density : Where rows are expected.
     """
     plane = plane_of(latent_of(model, "uncertainty"), names=axis_names(model))
     require("uncertainty", model, "has_variance", "has_latent_density")

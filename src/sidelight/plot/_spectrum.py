@@ -77,6 +77,10 @@ def spectrum(model: Any, *, share: float = 0.99, title: str | None = None, ax: A
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    path : The fit, stage by stage.
     """
     found = spectrum_of(model, share)
     shown, q = found.shown, found.n_dimensions

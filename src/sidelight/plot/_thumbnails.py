@@ -49,6 +49,11 @@ def thumbnails(
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    scatter : The map.
+    forward_grid : Rows that the model makes of places.
     """
     plane = plane_of(latent_of(Z, "thumbnails"), 0.1, axis_names(Z))
     rows = np.asarray(images)

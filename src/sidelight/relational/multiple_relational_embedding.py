@@ -124,6 +124,12 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
     n_iter_ : int
     n_features_in_ : int
 
+    See Also
+    --------
+    Relations : What is known, relation by relation.
+    KernelInformationEmbedding : Factors out what is known instead of showing it.
+    MultiAttributeMetric : A metric from several attributes, for any embedding.
+
     References
     ----------
     .. [1] R. Memisevic and G. Hinton, "Multiple relational embedding", Advances in Neural Information Processing

@@ -60,7 +60,12 @@ class Forward:
 
 @dataclass(frozen=True)
 class Context:
-    """Everything a section may use; sections read it and never change it."""
+    """Everything a section may use; sections read it and never change it.
+
+    See Also
+    --------
+    Section
+    """
 
     model: FittedModel
     """The model of ``X``, without a first step that encodes a table."""

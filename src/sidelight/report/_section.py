@@ -21,6 +21,10 @@ class Section:
 
     ``html`` is trusted markup: whatever comes from the user must have gone through :func:`html.escape`.
     ``data`` is what the script finds under ``name``; it may hold any text, which is escaped when written.
+
+    See Also
+    --------
+    write : Takes further sections.
     """
 
     name: str

@@ -14,7 +14,12 @@ __all__ = ["InlineReport", "show"]
 
 @dataclass(frozen=True, repr=False)
 class InlineReport:
-    """A report that a notebook shows in a frame of ``height`` pixels; ``page`` is the whole HTML file."""
+    """A report that a notebook shows in a frame of ``height`` pixels; ``page`` is the whole HTML file.
+
+    See Also
+    --------
+    show : Makes it.
+    """
 
     page: str
     height: int
@@ -50,6 +55,11 @@ def show(model: Any, X: Any = None, *, height: int = 720, max_rows: int = 10_000
     -------
     InlineReport
         What the notebook shows; elsewhere, ``page`` is the HTML text.
+
+    See Also
+    --------
+    write : The report as a file.
+    sidelight.explore : A page that can be asked and told.
 
     Examples
     --------

@@ -168,6 +168,11 @@ def write(
     sections : sequence of functions
         Each takes the context of the report and returns a section, or None.
 
+
+    See Also
+    --------
+    show : In a cell of a notebook.
+    sidelight.explore : A page that can be asked and told.
     """
     asked = ReportOptions(
         X=X, y=y, table=table, to_data=to_data, n_columns=n_columns, row_names=row_names, row_numbers=row_numbers,

@@ -37,6 +37,11 @@ class Actions:
     n_samples : int
         Rows of the data that the row numbers refer to.
 
+    See Also
+    --------
+    ActionRespectingEmbedding : The method that takes them.
+    Relations : Several kinds of likeness between rows.
+
     Examples
     --------
     >>> from sidelight.side.actions import as_actions

@@ -35,6 +35,12 @@ class Pairs:
     values : array of shape (m,) or None, default=None
         A number for each pair (a distance), sliced together with them.
 
+    See Also
+    --------
+    EquivalenceMetric : A metric from pairs.
+    DistanceMetric : A metric from pairs and their distances.
+    Relations : Several kinds of likeness between rows.
+
     Examples
     --------
     >>> from sidelight import Pairs

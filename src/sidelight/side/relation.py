@@ -54,6 +54,11 @@ class Relation:
     perplexity, bandwidth, n_neighbors, period, distances
         See the ``from_`` methods.
 
+    See Also
+    --------
+    Relations : Several of them, by name.
+    MultipleRelationalEmbedding : The method that takes them.
+
     Examples
     --------
     >>> from sidelight import Relation

@@ -19,6 +19,12 @@ __all__ = ["Relations", "as_relations"]
 class Relations:
     """Named relations between the same rows; ``relations[rows]`` slices all of them, ``relations["name"]`` is one.
 
+    See Also
+    --------
+    Relation : One of them.
+    Pairs : Pairs of rows alone.
+    MultipleRelationalEmbedding : The method that takes them.
+
     Examples
     --------
     >>> from sidelight import Relation, Relations

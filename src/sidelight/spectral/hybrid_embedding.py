@@ -102,6 +102,13 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estimator):
         The factor s of M in the objective (the scale of the data is ``frame_.scale``).
     n_features_in_ : int
 
+    See Also
+    --------
+    TangentDistance : A distance that a small transformation does not change.
+    ReconstructionDistance : A distance by how well neighbours reconstruct a row.
+    sklearn.manifold.Isomap : Geodesic distances alone.
+    sklearn.manifold.LocallyLinearEmbedding : Locality alone.
+
     Notes
     -----
     ``transform`` uses the Nyström formula for Euclidean and geodesic distances, kernel regression otherwise [5]_;

@@ -43,6 +43,11 @@ class ReconstructionDistance:
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
 
+    See Also
+    --------
+    TangentDistance : A distance by the tangents of a transformation.
+    HybridEmbedding : Embeds by either of them.
+
     References
     ----------
     .. [1] A. Ghodsi, "Nonlinear dimensionality reduction with side information", PhD thesis, University of Waterloo,

@@ -70,6 +70,12 @@ class TangentDistance:
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
 
+    See Also
+    --------
+    ReconstructionDistance : A distance by how well neighbours reconstruct a row.
+    HybridEmbedding : Embeds by either of them.
+    sidelight.gated.GatedBoltzmannMachine : A distance whose transformations are learned from pairs.
+
     References
     ----------
     .. [1] A. Ghodsi, "Nonlinear dimensionality reduction with side information", PhD thesis, University of Waterloo,

@@ -65,6 +65,11 @@ class CountEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         Column means and directions of the residuals.
     n_features_in_ : int
 
+    See Also
+    --------
+    TableEncoder : Columns of several kinds, as numbers.
+    sidelight.anndata.embed : Counts of cells, with their annotation.
+
     References
     ----------
     .. [1] F. W. Townes, S. C. Hicks, M. J. Aryee and R. A. Irizarry. Feature selection and dimension reduction for

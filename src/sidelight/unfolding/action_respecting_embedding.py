@@ -130,6 +130,12 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Es
     n_iter_ : int
     n_features_in_ : int
 
+    See Also
+    --------
+    Actions : What was done between rows.
+    SemidefiniteEmbedding : The same program without actions.
+    sidelight.gated.GatedBoltzmannMachine : Learns changes from pairs of rows, without a map.
+
     References
     ----------
     .. [1] M. Bowling, A. Ghodsi and D. Wilkinson, "Action respecting embedding", International Conference on Machine

@@ -115,6 +115,12 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estima
     n_iter_ : int
     n_features_in_ : int
 
+    See Also
+    --------
+    ActionRespectingEmbedding : The same program with actions between rows.
+    sklearn.manifold.Isomap : Faster, and approximate on sheets with holes.
+    KernelInformationEmbedding : Maps both ways that factor out what is known.
+
     References
     ----------
     .. [1] K. Q. Weinberger and L. K. Saul, "Unsupervised learning of image manifolds by semidefinite programming",

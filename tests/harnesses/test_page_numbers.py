@@ -1,0 +1,82 @@
+"""Numbers of the pages are those of the files that runs left, and every command that pages name exists."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks import BENCHMARKS, page_numbers
+from benchmarks.families import MODULES
+from benchmarks.large_maps import SECTIONS
+from benchmarks.page_numbers import LINES, as_said, page_of, pages, value_of
+from reproductions import REPRODUCTIONS
+
+ROOT = Path(__file__).parents[2]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "methods").glob("*.md")))
+COMMAND = re.compile(r"python\s+-m\s+(benchmarks|reproductions)(?:\.(\w+))?((?:\s+[\w./-]+)*)")
+WITHOUT_MEASUREMENTS = {"published.md", "getting_started.md"}  # numbers of equations, and of an argument
+
+
+@pytest.mark.parametrize("page", sorted(LINES))
+def test_numbers_of_a_page_are_those_of_the_files(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert pages()[ROOT / page] == text, "run python -m benchmarks.page_numbers"
+
+
+def test_the_table_of_cells_is_that_of_the_file():
+    page = ROOT / "docs" / "anndata.md"
+    assert pages()[page] == page.read_text(encoding="utf-8"), "run python -m benchmarks.page_numbers"
+
+
+def test_another_number_is_replaced_and_lines_stay_broken_where_they_were():
+    line = "a million rows in {large_maps/growth.1000000.seconds|.0f} s"
+    assert page_of("fast: a million\nrows in 1,999.5 s.", [line]) == "fast: a million\nrows in 256 s."
+
+
+@pytest.mark.parametrize("text", ["two million rows", "a million rows in 1 s; a million rows in 2 s"])
+def test_words_that_are_gone_or_there_twice_are_said(text):
+    with pytest.raises(ValueError, match=r"has [02] places with the words"):
+        page_of(text, ["a million rows in {large_maps/growth.1000000.seconds|.0f} s"])
+
+
+def test_a_number_that_no_file_has_is_an_error():
+    with pytest.raises(KeyError):
+        value_of("large_maps", "mnist.PCA.seconds")
+    with pytest.raises(ValueError, match="unpack"):
+        value_of("usps_distance", "the error on Sundays")
+
+
+@pytest.mark.parametrize(("form", "said"), [(".2f", "0.26"), ("%.1f", "25.5"), ("s.3f", ".255")])
+def test_formats(form, said):
+    assert as_said(0.255, form) == said
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_command_that_a_page_names_exists(page):
+    for package, module, rest in COMMAND.findall(page.read_text(encoding="utf-8")):
+        names = [word for word in rest.split() if re.fullmatch(r"[a-z]\w*", word)]
+        if package == "reproductions":
+            assert set(names) <= set(REPRODUCTIONS), f"{page.name}: python -m reproductions {rest}"
+        elif not module:
+            assert set(names) <= set(BENCHMARKS), f"{page.name}: python -m benchmarks {rest}"
+        else:
+            source = (ROOT / "benchmarks" / f"{module}.py").read_text(encoding="utf-8")
+            assert '__name__ == "__main__"' in source, f"{page.name}: benchmarks.{module} is no command"
+            if module == "large_maps":
+                assert set(names) <= set(SECTIONS), f"{page.name}: benchmarks.large_maps {rest}"
+            if module == "families":
+                assert {f"family_{name}" for name in names} <= set(MODULES), f"{page.name}: benchmarks.families {rest}"
+            for option in re.findall(r"--[a-z-]+", rest):
+                assert f'"{option}"' in source, f"{page.name}: benchmarks.{module} has no {option}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_with_tables_of_numbers_names_a_command(page):
+    text = page.read_text(encoding="utf-8")
+    measured = [line for line in text.splitlines() if line.startswith("|") and re.search(r"\d\.\d", line)]
+    assert len(measured) < 2 or page.name in WITHOUT_MEASUREMENTS or COMMAND.search(text)
+
+
+def test_every_source_of_numbers_is_used():
+    used = {source for lines in LINES.values() for line in lines for source in re.findall(r"\{([^/{}]+)/", line)}
+    assert set(page_numbers._SOURCES) <= used
