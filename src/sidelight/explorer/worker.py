@@ -16,6 +16,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from sidelight.kernels.gauss_transform import library
+
 from ._fit import fit_statements
 
 __all__ = ["main"]
@@ -47,6 +49,7 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    library()  # the fast transform is imported at its first use: do that now, too
     line = sys.stdin.readline().rstrip("\n")
     if line:  # nothing: whoever might have asked is gone
         main(Path(line))
