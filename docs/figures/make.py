@@ -17,6 +17,7 @@ import explorer
 import explorer_asking
 import explorer_hour
 import explorer_notebook
+import history
 import informed
 import landing
 import lecture
@@ -55,6 +56,7 @@ PAGES = (
     tutorial,
     cells,
     uncertainty,
+    history,
 )
 FIGURES = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}
 
