@@ -192,10 +192,6 @@ class TestChange:
         np.testing.assert_allclose(one[0], shown[7], rtol=1e-9, atol=1e-9)
         same = found.counterfactual(X[:3], given="bare", given_now="bare", residual="row")
         np.testing.assert_allclose(same, X[:3], atol=1e-9)
-        ends = found.counterfactual_interval(X[:60], given="worn", given_now="bare", residual="row")
-        np.testing.assert_allclose((ends.lower + ends.upper) / 2, shown, atol=1e-10)
-        assert (ends.upper >= ends.lower).all()
-        assert np.ptp(ends.upper - ends.lower) > 0
 
     def test_a_row_is_kept_for_categories_only(self):
         X, types, _ = cells(n=40)

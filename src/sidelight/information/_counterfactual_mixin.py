@@ -97,8 +97,7 @@ class CounterfactualMixin(InformedSlopes):
             a face with glasses. Wrong where the whole row changes, as an object that becomes another one.
         return_std : bool, default=False
             Also return standard deviations (m, d) of a row of the new group with this latent point around the result:
-            90 % of the entries of left-out rows were within 1.645 of them. Not with ``residual="row"``, which has
-            intervals (``counterfactual_interval``).
+            90 % of the entries of left-out rows were within 1.645 of them. Not with ``residual="row"``.
         columns : names, numbers or mask, default=None
             Columns of the data to return, in this order; None: all. A model of sparse rows computes no others.
 

@@ -19,7 +19,7 @@ def check_row_can_be_kept(owner: object, given: Given | None, given_now: object,
     elif given is not None and not given.categorical:
         rule, remedy = "compares categories, and given has numbers", 'Use residual="auto", or bin the numbers'
     elif return_std:
-        rule, remedy = "has no standard deviations", "Ask counterfactual_interval, or set return_std=False"
+        rule, remedy = "has no standard deviations or intervals", 'Use residual="auto", or return_std=False'
     if rule is not None and remedy is not None:
         raise ValueError(error_message(owner, "residual", "row", rule, remedy))
 

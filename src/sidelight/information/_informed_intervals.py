@@ -13,7 +13,6 @@ from sidelight.base.types import Array
 from sidelight.maps.calibration import half_widths
 from sidelight.maps.interval_mixin import check_enough_rows, has_place_intervals, has_row_intervals, intervals_around
 from sidelight.maps.left_out_rows import LeftOutRows
-from sidelight.maps.truncated import variance_in_columns
 
 from ._counterfactual_mixin import CounterfactualMixin, has_counterfactual
 from ._left_out_informed import left_out_informed
@@ -85,10 +84,6 @@ class InformedIntervals(CounterfactualMixin):
         back by the maps without them, under their own ``given``. Where the change of a group itself is wrong, they hold
         less.
 
-        With ``residual="row"`` they are about the row itself in the new group: what it borrows, by rows of the new
-        group that were left out and borrowed from a row of another region of the map, and the difference of the
-        groups. Rows with a missing entry in ``given`` or ``given_now`` have intervals that are NaN.
-
         Parameters
         ----------
         X, given, given_now, residual
@@ -96,25 +91,11 @@ class InformedIntervals(CounterfactualMixin):
         level : float, default=0.9
             Between 0 and 1.
         """
-        if isinstance(residual, str) and residual == "row":
-            return self._intervals_of_kept_rows(X, given, given_now, level)
         found = self.counterfactual(X, given=given, given_now=given_now, residual=residual, return_std=True)
         rows, deviations = found
         return intervals_around(
             rows, half_widths(self._scaled_errors(given_now is not None), level) * deviations, level
         )
-
-    def _intervals_of_kept_rows(self, X: object, given: object, given_now: object, level: float) -> Intervals:
-        """Intervals around ``counterfactual(..., residual="row")``."""
-        rows = np.asarray(self.counterfactual(X, given=given, given_now=given_now, residual="row"))
-        known, now = self._known(given, len(rows)), self._known(given_now, len(rows))
-        places = self._informed_maps().places
-        if known is None or now is None or places is None:  # given was constant: nothing changes
-            return intervals_around(rows, np.zeros(rows.shape), level)
-        check_enough_rows(self, len(self.forward_.outputs))
-        at, half = known.complete & now.complete, np.full((len(rows), places.marginal.outputs.shape[1]), np.nan)
-        half[at] = places.least_half_widths(now.features[at], known.features[at], level)
-        return intervals_around(rows, np.sqrt(variance_in_columns(self.frame_, np.square(half), None)), level)
 
     def _scaled_errors(self, knows_now: bool) -> Array:
         """Errors (m, d) of left-out rows under their own ``given``, as multiples of the standard deviations there.

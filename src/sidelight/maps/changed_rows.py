@@ -25,7 +25,7 @@ error of a change that was predicted for a held-out region, a(z) how far the new
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,7 @@ from sidelight.neighbours.distances import squared_distances
 from .effect import principal_axes
 from .kernel_map import KernelMap
 from .matched_change import MatchedChange, Matches, place_features
-from .smallest_change import SmallestChange, smallest_change
+from .smallest_change import smallest_change
 from .weights import PrecomputedWeights
 
 __all__ = ["ChangeModel", "LeftOut", "Places", "group_shares", "residual_model"]
@@ -132,30 +132,20 @@ class Places:
 
     def changed_least(self, rows: Array, Z: Array, now: Array, new: Array, n_jobs: int | None = None) -> Array:
         """Rows (m, d) themselves, by the smallest change from values ``now`` to ``new`` of ``given`` (m, f) each."""
-        out = np.array(rows)
-        for at, change in self._smallest_changes(now, new):
-            out[at] = change(rows[at], Z[at], n_jobs)
-        return out
-
-    def least_half_widths(self, now: Array, new: Array, level: float) -> Array:
-        """Half the widths (m, d) of intervals around ``changed_least``; 0 where a row keeps its group."""
-        out = np.zeros((len(now), self.marginal.outputs.shape[1]))
-        for at, change in self._smallest_changes(now, new):
-            out[at] = change.half_widths(level)
-        return out
-
-    def _smallest_changes(self, now: Array, new: Array) -> Iterator[tuple[Array, SmallestChange]]:
-        """Rows (k,) that go from one group to another, and their change, for each pair of groups that is asked for."""
         groups, weights = self.model.groups, self.marginal.weights
         assert not isinstance(weights, PrecomputedWeights)  # of a marginal map over places
         members = group_shares(self.features, groups).argmax(axis=1)
         before, after = (group_shares(side, groups).argmax(axis=1) for side in (now, new))
-        P, places = self.marginal.outputs, weights.inputs
+        out = np.array(rows)
         for pair in np.unique(np.column_stack([before, after])[before != after], axis=0):
             first, second = (members == pair[0], members == pair[1])
-            if first.any() and second.any():
-                at = np.flatnonzero((before == pair[0]) & (after == pair[1]))
-                yield at, smallest_change(P[first], places[first], P[second], places[second])
+            if not first.any() or not second.any():
+                continue
+            P, places = self.marginal.outputs, weights.inputs
+            change = smallest_change(P[first], places[first], P[second], places[second])
+            at = (before == pair[0]) & (after == pair[1])
+            out[at] = change(rows[at], Z[at], n_jobs)
+        return out
 
     def _inputs(self, Z: Array, features: Array) -> Array:
         return np.column_stack([Z, self.scale * features])

@@ -15,21 +15,6 @@ they are about, by regions of the map (k-means), which stand for kinds of rows t
   that was left out of P_A. √m is the share of the standard deviation that is not noise.
 
 With more rows in A than columns there is nothing that its rows cannot show, and x' = x + s (B̄ - Ā).
-
-Intervals have two parts, whose squares are added. What is borrowed: rows i of B are left out, and the row j of B
-nearest to them in *another region* lends to them, so that with o = (b - B̄)(I - P_A) their errors are
-
-.. math::
-
-    e_i = o_i - \sqrt{m}\, o_j,      half the width  q(|e| / \sqrt{v_e})\, \sqrt{\max(0, v_e - v_A) + m v_B h / (1 - h)}
-
-with v_e the mean of e² and q the quantile of ``maps.calibration``. o_i has what is row i's own and has nothing to do
-with the group, of variance v_A; a row that is kept keeps its own, so that this is no error of it. h is the diagonal of
-P_A: this share of what the new group has lies in the span of the present one by chance, and is not borrowed. Where the
-change depends on the row within this span, intervals do not know it: with as many rows as columns, h = 1, they are
-those of the difference alone. The difference of the
-groups: Student's quantile times the standard error of the difference, times √max(s, s̄), s̄ the share of signal in the
-differences of all columns together (the standard deviation that shrinking leaves).
 Cost: O(R a² d) for a rows (at most 1,000) and R regions; decision 0029 has what was compared.
 """
 
@@ -40,12 +25,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import nearest
-
-from .calibration import half_widths
 
 __all__ = ["SmallestChange", "smallest_change"]
 
@@ -67,34 +49,16 @@ class SmallestChange:
         Of the rows of the new group.
     borrowed : array of shape (b, d)
         What each of them lends.
-    errors : array of shape (b, d)
-        |e| / √v_e of left-out lenders; NaN in columns without errors.
-    borrowed_deviation : array of shape (d,)
-        What q is multiplied with.
-    difference_deviation : array of shape (d,)
-        Standard error of ``difference``.
-    freedom : float
-        Its degrees of freedom.
     """
 
     difference: Array
     places: Array
     borrowed: Array
-    errors: Array
-    borrowed_deviation: Array
-    difference_deviation: Array
-    freedom: float
 
     def __call__(self, rows: Array, Z: Array, n_jobs: int | None = None) -> Array:
         """Rows (m, d) with places ``Z`` (m, q) as rows of the new group, each row by itself."""
         lender = nearest(self.places, Z, k=1, n_jobs=n_jobs).index[:, 0]
         return np.asarray(rows + self.difference + self.borrowed[lender])
-
-    def half_widths(self, level: float) -> Array:
-        """Half the widths (d,) of intervals around rows that were changed: the same for every row."""
-        borrowed = half_widths(self.errors, level) * self.borrowed_deviation
-        shifted = stdtrit(self.freedom, (1.0 + level) / 2.0) * self.difference_deviation
-        return np.asarray(np.hypot(borrowed, shifted))
 
 
 def smallest_change(now: Array, now_places: Array, new: Array, new_places: Array) -> SmallestChange:
@@ -114,49 +78,12 @@ def smallest_change(now: Array, now_places: Array, new: Array, new_places: Array
     region = _regions(np.concatenate([now_places, new_places]))
     before, after = region[: len(now)], region[len(now) :]
     bare, rest = now - now.mean(axis=0), new - new.mean(axis=0)
-    span = _span(bare)
-    own = _without(rest, span)
+    own = _not_shown(rest, bare)
     parts = np.unique(before)
-    left = [_without(bare[before == p], _span(bare[before != p])) for p in parts] if len(parts) > 1 else [bare]
+    left = [_not_shown(bare[before == part], bare[before != part]) for part in parts] if len(parts) > 1 else [bare]
     noise, total = np.concatenate(left).var(axis=0), own.var(axis=0)
-    mask = _signal(noise, total)
-    borrowed = own * np.sqrt(mask)
-    errors = own - _lent_from_elsewhere(borrowed, new_places, after)
-    square = np.square(errors).mean(axis=0)
-    size = np.sqrt(square)
-    scaled = np.divide(np.abs(errors), size, out=np.full(errors.shape, np.nan), where=size > 0)
-    unseen = mask * total * _odds(np.square(span).sum(axis=0))
-    shift = _shrunk_difference(now, before, new, after)
-    return SmallestChange(
-        shift.mean,
-        new_places,
-        borrowed,
-        scaled,
-        np.sqrt(square * _signal(noise, square) + unseen),
-        shift.deviation,
-        shift.freedom,
-    )
-
-
-def _odds(share: Array) -> Array:
-    """H / (1 - h) of shares (d,); 0 where h is 1, since nothing is left to tell by."""
-    left = 1.0 - share
-    return np.divide(share, left, out=np.zeros_like(share), where=left > _RANK)
-
-
-def _signal(noise: Array, total: Array) -> Array:
-    """Share (d,) of a variance ``total`` that is not ``noise``, at least 0."""
-    return np.clip(1.0 - np.divide(noise, total, out=np.ones_like(total), where=total > 0), 0.0, 1.0)
-
-
-def _lent_from_elsewhere(borrowed: Array, places: Array, region: Array) -> Array:
-    """What (b, d) the nearest lender of another region lends to each lender; 0 if all are in one region."""
-    out = np.zeros_like(borrowed)
-    for part in np.unique(region):
-        mine, others = np.flatnonzero(region == part), np.flatnonzero(region != part)
-        if len(others):
-            out[mine] = borrowed[others[nearest(places[others], places[mine], k=1).index[:, 0]]]
-    return out
+    mask = np.clip(1.0 - np.divide(noise, total, out=np.ones_like(total), where=total > 0), 0.0, 1.0)
+    return SmallestChange(_shrunk_difference(now, before, new, after), new_places, own * np.sqrt(mask))
 
 
 def _regions(places: Array) -> Array:
@@ -167,39 +94,23 @@ def _regions(places: Array) -> Array:
     return np.asarray(KMeans(count, n_init=4, random_state=0).fit(places).labels_)
 
 
-@dataclass(frozen=True)
-class _Shift:
-    """Shrunken difference (d,) of two groups, its standard error (d,) and degrees of freedom."""
-
-    mean: Array
-    deviation: Array
-    freedom: float
-
-
-def _shrunk_difference(now: Array, before: Array, new: Array, after: Array) -> _Shift:
-    """Difference of the means over regions, times max(0, 1 - 1 / t²); 0 where a group is in one region only."""
+def _shrunk_difference(now: Array, before: Array, new: Array, after: Array) -> Array:
+    """Difference (d,) of the means over regions, times max(0, 1 - 1 / t²); 0 where a group is in one region only."""
     sides = [_region_means(rows, part) for rows, part in ((new, after), (now, before))]
     if min(len(side) for side in sides) < 2:
-        whole = np.abs(new.mean(axis=0) - now.mean(axis=0))  # nothing tells it from what one region happens to be
-        return _Shift(np.zeros_like(whole), whole, 1.0)
+        return np.zeros(now.shape[1])
     difference = sides[0].mean(axis=0) - sides[1].mean(axis=0)
-    error = np.asarray(sum(side.var(axis=0, ddof=1) / len(side) for side in sides))
-    share = _signal(error, difference**2)  # 1 / t² = error / difference²
-    together = _signal(error.sum(keepdims=True), np.square(difference).sum(keepdims=True))
-    freedom = float(min(len(side) for side in sides) - 1)
-    return _Shift(difference * share, np.sqrt(error * np.maximum(share, together)), freedom)
+    error = sum(side.var(axis=0, ddof=1) / len(side) for side in sides)  # 1 / t² = error / difference²
+    noise = np.divide(error, difference**2, out=np.ones_like(difference), where=difference != 0)
+    return np.asarray(difference * np.maximum(0.0, 1.0 - noise))
 
 
 def _region_means(rows: Array, region: Array) -> Array:
     return np.array([rows[region == part].mean(axis=0) for part in np.unique(region)])
 
 
-def _span(rows: Array) -> Array:
-    """Orthonormal directions (r, d) of the span of rows (k, d)."""
-    _, values, directions = np.linalg.svd(rows, full_matrices=False)
-    return np.asarray(directions[values > _RANK * values[0]])
-
-
-def _without(rows: Array, span: Array) -> Array:
-    """What is left of rows (m, d) without a span (r, d)."""
+def _not_shown(rows: Array, others: Array) -> Array:
+    """What is left of rows (m, d) without the span of others (k, d)."""
+    _, values, span = np.linalg.svd(others, full_matrices=False)
+    span = span[values > _RANK * values[0]]
     return np.asarray(rows - (rows @ span.T) @ span)
