@@ -131,8 +131,8 @@ def test_other_patches_cannot_continue_a_fit():
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
-def test_an_estimator_has_two_classes_of_ours_above_it_at_most(kind):
-    assert len([part for part in kind.__mro__ if part.__module__.startswith("sidelight")]) <= 3
+def test_an_estimator_has_two_classes_of_this_room_above_it_at_most(kind):
+    assert len([part for part in kind.__mro__ if part.__module__.startswith("sidelight.gated")]) <= 3
 
 
 @pytest.mark.parametrize("kind", TRAINED)
