@@ -1,11 +1,11 @@
 """
-A shift should not count
-========================
+Distances that ignore small shifts
+==================================
 
-Three digits, each in nine places. For pixels, a digit moved by two pixels is another picture.
-:class:`~sidelight.TangentDistance` and :class:`~sidelight.ReconstructionDistance` measure what is left after the best
-small shift; :class:`~sidelight.HybridEmbedding` makes a map of such distances that keeps far things far and near
-things near. The rival is Isomap of pixels.
+Three digits, each at nine positions. In pixel space, a digit shifted by two pixels is far from the original.
+:class:`~sidelight.TangentDistance` and :class:`~sidelight.ReconstructionDistance` measure the difference that is
+left after the best small shift. :class:`~sidelight.HybridEmbedding` embeds such distances. The rival is Isomap of
+the pixels.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,12 @@
 """
-What would another dose have done?
-==================================
+Counterfactuals: cells at another dose
+======================================
 
-Four types of cells got a drug in doses from 0 to 1. The effect is not linear and differs between genes. Given the
-dose, the map shows the types; ``counterfactual`` computes each cell at another dose, with intervals.
+Four types of cells got a drug in doses from 0 to 1. The effect is non-linear and differs between genes. With the
+dose as ``given``, the map shows the types. ``counterfactual`` predicts each cell at another dose, with intervals.
 
-The rival: a straight line through each gene, and its residuals. The truth is known here, because the data are made.
+The rival is a linear regression of each gene on the dose, plus the residuals. The data are simulated, so the truth
+is known.
 """
 
 import matplotlib.pyplot as plt
@@ -48,7 +49,7 @@ figure.colorbar(points, ax=axes, label="dose")
 plt.show()
 
 # %%
-# Ten untreated cells, at dose 0.5: the gene that responds most. Nine of ten intervals should hold the truth.
+# Ten untreated cells at dose 0.5, for the gene that responds most. Nine of ten intervals should contain the truth.
 
 low = np.flatnonzero(dose < 0.1)[:10]
 gene = int(np.abs(effect).argmax())
