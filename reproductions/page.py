@@ -33,8 +33,8 @@ sets (`SIDELIGHT_DATA`). Run one with `python -m reproductions NAME`.
 [Every method beside a simple baseline](families.md) compares our defaults with simple methods on other data.
 """
 _SOURCES = """\
-The sources: S0 is Memisevic's thesis (2007), S1 his paper at ICML 2006, S2 Verbeek, Vlassis and Kröse (2003), S4 Ghodsi's
-thesis (2005). Related pages: [published formulas](published.md), and [the examples of S3](lecture.md), a lecture.
+The sources: S0 is Memisevic's thesis (2007), S1 his paper at ICML 2006, S2 Verbeek, Vlassis and Kröse (2003), S4
+Ghodsi's thesis (2005). Related pages: [published formulas](published.md), and [the examples of S3](lecture.md), a lecture.
 """
 _SETTING = "source's setting"
 _HEADER = ("figure", "claim", "source", "ours, source's setting", "ours, default", "verdict")
