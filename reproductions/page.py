@@ -34,7 +34,7 @@ sets (`SIDELIGHT_DATA`). Run one with `python -m reproductions NAME`.
 """
 _SOURCES = """\
 The sources: S0 is Memisevic's thesis (2007), S1 his paper at ICML 2006, S2 Verbeek, Vlassis and Kröse (2003), S4
-Ghodsi's thesis (2005). Related pages: [published formulas](published.md), and [the examples of S3](lecture.md), a lecture.
+Ghodsi's thesis (2005). Related pages: [published formulas](published.md), [the lecture S3](lecture.md).
 """
 _SETTING = "source's setting"
 _HEADER = ("figure", "claim", "source", "ours, source's setting", "ours, default", "verdict")
