@@ -104,8 +104,7 @@ print("without that kind:", evaluate.leakage(informed.embedding_[~only_new], mac
 #
 # To continue with one table, translate all samples to the old machine: ``transform`` with the true machine, then
 # ``inverse_transform`` with the old one. The truth is known here: the clean values. (``counterfactual`` does the same
-# in one call. Here it warns of extrapolation, which is too cautious: it compares raw readings, and the readings of the
-# two machines differ.)
+# in one call. It warns of extrapolation for the 35 samples of the kind that the old machine never measured.)
 
 new = machine == "new"
 places = informed.transform(table[new], given=machine[new])

@@ -63,8 +63,8 @@ plt.show()
 # --------------------------------
 #
 # Predict each untreated cell of donor A as a treated cell, and compare. A Pipeline of :mod:`sidelight.pipeline` maps
-# the result back to genes. (``counterfactual`` does the same in one call. Here it warns of extrapolation, which is
-# too cautious: it compares raw cells, and treated cells differ from untreated ones.)
+# the result back to genes. (``counterfactual`` does the same in one call, and warns of extrapolation for
+# cells without similar treated cells.)
 
 pipe = make_pipeline(CountEncoder(15), KernelInformationEmbedding()).fit(counts.astype(float), given=design)
 asked = np.flatnonzero((design["donor"] == "A") & (design["drug"] == "none"))[:80]

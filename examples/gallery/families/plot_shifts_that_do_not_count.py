@@ -34,5 +34,5 @@ for ax, (name, Z) in zip(axes, maps.items(), strict=True):
         picture = np.ma.masked_less(row.reshape(data.image_shape), 0.2 * data.X.max())
         ax.imshow(picture, cmap="gray_r", vmin=0, extent=(x - 0.07, x + 0.07, y - 0.07, y + 0.07), zorder=3)
     ax.set(xlim=(-0.1, 1.1), ylim=(-0.1, 1.1), xticks=[], yticks=[])
-    ax.set_title(f"{name}\nsame digit beside it: {evaluate.neighbour_hit(Z, digit, n_neighbors=3):.2f}")
+    ax.set_title(f"{name}\nsame digit among neighbours: {evaluate.neighbour_hit(Z, digit, n_neighbors=3):.2f}")
 plt.show()

@@ -43,8 +43,8 @@ for ax, model, title in zip(axes, (plain, straight, informed), ("plain", "line s
     Z = model.embedding_
     for k, marker in enumerate("os^D"):
         points = ax.scatter(*Z[kind == k].T, c=dose[kind == k], marker=marker, s=16, vmin=0, vmax=1)
-    told = evaluate.leakage(Z, dose).value
-    ax.set(title=f"{title}\ntype {evaluate.neighbour_hit(Z, kind):.2f}, dose R² {told:.2f}", xticks=[], yticks=[])
+    leak = evaluate.leakage(Z, dose).value
+    ax.set(title=f"{title}\ntype {evaluate.neighbour_hit(Z, kind):.2f}, dose R² {leak:.2f}", xticks=[], yticks=[])
 figure.colorbar(points, ax=axes, label="dose")
 plt.show()
 

@@ -28,7 +28,7 @@ for share in shares:
 
 # %%
 
-model = ProbabilisticPCA().fit(X)  # half of the entries missing, dimensions not told
+model = ProbabilisticPCA().fit(X)  # half of the entries missing, unknown number of dimensions
 gone = np.isnan(X)
 filled, sure = model.impute(X), np.sqrt(model.impute_variance(X))
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
