@@ -39,6 +39,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
+    "thumbnail_size": (600, 270),  # most pictures have two or three panels side by side
     "show_signature": False,
     "min_reported_time": 20,  # none should take longer
     "remove_config_comments": True,

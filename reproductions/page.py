@@ -16,19 +16,25 @@ PAGE = Path(__file__).parents[1] / "docs" / "results.md"
 _MADE = "<!-- Made by `python -m reproductions --page` from reproductions/claims and reproductions/results. -->"
 _OPENING = f"""\
 {_MADE}
-# Results: the sources' own experiments
+# Reproduced experiments of the publications
 
-What each source claims, what came out when we ran it in the source's setting, and what our defaults give. *Holds*: in
-the source's setting, or by default where that setting is the same or cannot be had (the table says so). *Holds with
-luck*: for some starts or draws. *Open*: the source's setting has not been run. *No claim*: the source has no such
-experiment. Pictures, settings and all numbers are on the pages of the sources. Experiments on real data need the data
-sets (`SIDELIGHT_DATA`); run one with `python -m reproductions NAME`.
+We repeated the experiments of the publications behind this library. The tables compare the claim of the source, our
+result in the source's setting, and our result with the default parameters. The verdicts are:
 
-Our defaults beside the simple rival, on other data, are on [a page of their own](families.md).
+* *Holds*: in the source's setting, or by default where that setting is the same or cannot be had (the table says so).
+* *Holds with luck*: only for some starts or draws.
+* *Does not hold*.
+* *Open*: the source's setting has not been run.
+* *No claim*: the source has no such experiment.
+
+The page of each source has pictures, settings and all numbers. Experiments on real data need the data
+sets (`SIDELIGHT_DATA`). Run one with `python -m reproductions NAME`.
+
+[Every method beside a simple baseline](families.md) compares our defaults with simple methods on other data.
 """
 _SOURCES = """\
-S0 is Memisevic's thesis (2007), S1 his paper at ICML 2006, S2 Verbeek, Vlassis and Kröse (2003), S4 Ghodsi's thesis
-(2005). Formulas are on [another page](published.md), the examples of S3, a lecture, on [a third](lecture.md).
+The sources: S0 is Memisevic's thesis (2007), S1 his paper at ICML 2006, S2 Verbeek, Vlassis and Kröse (2003), S4
+Ghodsi's thesis (2005). Related pages: [published formulas](published.md), [the lecture S3](lecture.md).
 """
 _SETTING = "source's setting"
 _HEADER = ("figure", "claim", "source", "ours, source's setting", "ours, default", "verdict")

@@ -2,10 +2,10 @@
 1. A laboratory with two machines
 =================================
 
-*You measured 240 samples. In the middle of the study the old machine broke, and the rest was measured with a new one.
-You want to know which groups of samples there are.*
+*You measured 240 samples. Half-way through the study the old machine broke, and the rest was measured with a new one.
+Which groups of samples are there?*
 
-You need: ``pip install "sidelight[report]"``. You will use ``fit(X, given=...)``,
+You need ``pip install "sidelight[report]"``. You will use ``fit(X, given=...)``,
 :func:`~sidelight.evaluate.leakage`, ``inverse_transform`` and :func:`~sidelight.save`.
 """
 
@@ -23,8 +23,8 @@ from sidelight import KernelInformationEmbedding, evaluate
 # The data
 # --------
 #
-# Sixteen substances in 240 samples. There are four kinds of samples, which you do not know (we do, to check the
-# answer at the end). The new machine reads every substance differently, and the last kind was measured
+# The table has sixteen substances in 240 samples. There are four kinds of samples. An analyst would not know the kinds;
+# we use them only to check the answer. The new machine has an offset for every substance. The fourth kind was measured
 # with the new machine only.
 
 rng = np.random.default_rng(5)
@@ -41,7 +41,7 @@ print(table.iloc[:4, :6].round(2).to_string())
 # A first look
 # ------------
 #
-# Always look at the plain map first, coloured by what you know.
+# Look at the plain map first, coloured by what you know.
 
 plain = KernelInformationEmbedding().fit(table)
 
@@ -58,17 +58,17 @@ ax.legend()
 plt.show()
 
 # %%
-# The map is split by machine. A number says the same: how often do neighbours on the map tell which machine it was?
-# One that tells nothing would be at chance.
+# The map is split by machine. :func:`~sidelight.evaluate.leakage` measures this: how often do the neighbours on the map
+# predict the machine correctly? A map without information about the machine would be at chance.
 
 print(evaluate.leakage(plain.embedding_, machine))
 
 # %%
-# Say what you know
-# -----------------
+# Factor the machine out
+# ----------------------
 #
-# ``given=machine`` factors the machine out. Samples are compared with those of the other machine that have a
-# counterpart; the kind that only the new machine has seen is not forced onto another.
+# ``given=machine`` factors the machine out. The model compares the machines on samples that have a counterpart on the
+# other machine. The kind that only the new machine measured is not forced onto another kind.
 
 informed = KernelInformationEmbedding().fit(table, given=machine)
 
@@ -82,7 +82,7 @@ print(evaluate.leakage(informed.embedding_, machine))
 
 
 def same_kind_across_machines(Z):
-    """Of the samples of the old machine: is the nearest one of the new machine of the same kind?"""
+    """Share of samples of the old machine whose nearest sample of the new machine has the same kind."""
     old, other = np.flatnonzero(machine == "old"), np.flatnonzero(machine == "new")
     nearest = ((Z[old][:, None] - Z[other][None]) ** 2).sum(axis=2).argmin(axis=1)
     return (kind[old] == kind[other[nearest]]).mean()
@@ -92,8 +92,8 @@ across = [same_kind_across_machines(model.embedding_) for model in (plain, infor
 print(f"plain {across[0]:.2f}, informed {across[1]:.2f}")
 
 # %%
-# What is left of the machine comes from the kind that one machine never saw. That is not an error: no method can know
-# from these data whether the machine or the sample makes the difference.
+# The remaining leakage comes from the kind that the old machine never measured. This is not an error: these data do
+# not show whether the machine or the kind makes the difference.
 
 only_new = kind == 3
 print("without that kind:", evaluate.leakage(informed.embedding_[~only_new], machine[~only_new]))
@@ -102,9 +102,9 @@ print("without that kind:", evaluate.leakage(informed.embedding_[~only_new], mac
 # What would the old machine have read?
 # -------------------------------------
 #
-# To go on with one table, translate all samples to the old machine: to the map, and back as the old machine would
-# have read it. We know the truth, the clean values. (``counterfactual`` asks the same in one call. It warns of
-# extrapolation here, too cautiously: it compares samples as they were read, and the machines read differently.)
+# To continue with one table, translate all samples to the old machine: ``transform`` with the true machine, then
+# ``inverse_transform`` with the old one. The truth is known here: the clean values. (``counterfactual`` does the same
+# in one call. It warns of extrapolation for the 35 samples of the kind that the old machine never measured.)
 
 new = machine == "new"
 places = informed.transform(table[new], given=machine[new])
@@ -114,17 +114,18 @@ untouched = np.sqrt(np.mean((table[new].to_numpy() - clean[new]) ** 2))
 print(f"error after translation {error:.2f}, before {untouched:.2f}, noise of a measurement 0.60")
 
 # %%
-# The way back keeps what the map keeps and smooths the rest; ``corrected`` only takes the machine out of each row and
-# leaves the rest of the row alone.
+# ``inverse_transform`` smooths: it keeps only what the map keeps. ``corrected`` removes the effect of the machine
+# from each row and leaves everything else unchanged.
 
 corrected = np.asarray(informed.corrected(table, given=machine))
 print("corrected table:", corrected.shape)
 
 # %%
-# The next sample
-# ---------------
+# Place new samples
+# -----------------
 #
-# Save the model. Tomorrow's samples are placed without moving the others, with the machine or without.
+# Save the model and load it later. It places new samples without moving the others, whether their machine is known or
+# not.
 
 path = Path(tempfile.mkdtemp()) / "samples.sidelight"  # or where you keep your models
 sidelight.save(informed, path)
@@ -136,7 +137,7 @@ print(again.transform(table.iloc[:3], given=machine[:3]).round(2))
 # ----------------
 #
 # * Colour the plain map by everything you know before you factor anything out.
-# * ``given`` is for what you want *gone*. What you want to see does not go there.
-# * Look at ``leakage`` before and after, and ask whether what is left can be anything else.
+# * ``given`` is for variables that you want to *remove* from the map.
+# * Compare ``leakage`` before and after. If some is left, ask whether the groups really differ.
 #
-# The same from the command line: ``sidelight embed samples.csv --given machine --out out/``.
+# The same on the command line: ``sidelight embed samples.csv --given machine --out out/``.

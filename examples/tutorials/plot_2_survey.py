@@ -2,8 +2,8 @@
 2. A survey with missing answers
 ================================
 
-*300 people were asked 14 questions and some facts about themselves. Nobody answered everything. Which groups of
-opinions are there, and what would the missing answers have been?*
+*300 people were asked 14 questions, their age and their region. Nearly all skipped some. Which groups of opinions are
+there, and what would the missing answers have been?*
 
 You will use :class:`~sidelight.TableEncoder`, ``missing="expected"`` and :class:`~sidelight.Imputer`.
 """
@@ -32,12 +32,13 @@ print(table.iloc[:5, [0, 1, 2, 14, 15]].to_string())
 print(f"{gone.mean():.0%} of the entries are missing; complete rows: {(~gone.any(axis=1)).sum()}")
 
 # %%
-# Dropping people with gaps would leave almost nobody. So gaps have to be lived with.
+# Dropping all people with missing answers would leave almost no rows. So the method has to accept missing values.
 #
-# What the columns are
-# --------------------
+# How the columns are read
+# ------------------------
 #
-# Numbers and words do not have the same unit. :class:`~sidelight.TableEncoder` says what it takes each column for.
+# The table mixes numbers and categories. :class:`~sidelight.TableEncoder` encodes them with equal weight and reports
+# how it reads each column.
 
 for column in TableEncoder().fit(table).columns_[-4:]:
     print(column.sentence())
@@ -46,7 +47,8 @@ for column in TableEncoder().fit(table).columns_[-4:]:
 # A map of people
 # ---------------
 #
-# ``missing="expected"`` compares two people by the distance one expects given what each of them said.
+# ``missing="expected"`` compares two people by the expected distance, given the answers that each of them gave. The
+# rival fills the gaps with column means. Large points are people who skipped many questions.
 
 model = make_pipeline(TableEncoder(), KernelInformationEmbedding(missing="expected")).fit(table)
 Z = model[-1].embedding_
@@ -60,14 +62,13 @@ for ax, places, title in zip(axes, (usual, Z), ("gaps filled with means", "expec
     hit = evaluate.neighbour_hit(places, opinion)
     ax.set(title=f"{title}\ntrue opinion among neighbours {hit:.2f}", xticks=[], yticks=[])
 plt.show()
-print("Large points skipped many questions.")
 
 # %%
 # The missing answers
 # -------------------
 #
-# :class:`~sidelight.Imputer` fills the table, keeps what was there, and gives whole numbers where all are whole.
-# Because the truth is known here, we can compare.
+# :class:`~sidelight.Imputer` fills the gaps and leaves the observed entries unchanged. Columns of whole numbers stay
+# whole. The truth is known here, so we can measure the error.
 
 imputer = Imputer().fit(table)
 completed = imputer.transform(table)
@@ -78,11 +79,11 @@ mean = np.abs(table[questions].fillna(table[questions].mean()).to_numpy() - answ
 print(f"mean error of a hidden answer, on a scale of 1 to 5: {ours:.2f}; the column's mean {mean:.2f}")
 
 # %%
-# How sure is it?
-# ---------------
+# How certain are they?
+# ---------------------
 #
-# A filled table looks as if it were known. Intervals say how far it is: of ten hidden answers nine should be inside.
-# (Answers are whole numbers and so are the ends of their intervals, which therefore hold more.)
+# A filled table hides its uncertainty. Intervals show it: a 90 % interval should contain nine of ten hidden answers.
+# (Here it contains more, because the ends of the intervals are rounded to whole numbers.)
 
 ends = imputer.interval(table, level=0.9)
 low, high = ends.lower[questions].to_numpy(), ends.upper[questions].to_numpy()
@@ -90,8 +91,8 @@ inside = ((low <= answers) & (answers <= high))[hidden].mean()
 print(f"hidden answers inside their 90 % interval: {inside:.2f}")
 
 # %%
-# For a number that you want to publish (a mean, a slope), compute it on several drawn tables: their spread is what
-# the gaps cost.
+# If you publish a statistic (a mean, a slope), compute it on several imputed tables. The spread between them is the
+# uncertainty caused by the missing values (multiple imputation).
 
 means = [drawn["question 01"].mean() for drawn in imputer.draws(table, 5)]
 print(f"mean of question 01: {np.mean(means):.2f}, truth {answers[:, 0].mean():.2f}")
@@ -101,6 +102,6 @@ print(f"spread of the mean between draws: {np.std(means, ddof=1):.3f}")
 # What to remember
 # ----------------
 #
-# * Never fill gaps with means before a map: silence becomes an opinion.
-# * For maps: ``missing="expected"``. For a complete table: ``Imputer``. For numbers with an error: ``draws``.
-# * More: :doc:`/missing_values`, and :doc:`/imputation` for how it compares with others.
+# * Do not fill gaps with means before an embedding: people with many gaps would look alike.
+# * For maps use ``missing="expected"``, for a completed table ``Imputer``, for statistics with an error ``draws``.
+# * More: :doc:`/missing_values`; comparison with other imputers: :doc:`/imputation`.

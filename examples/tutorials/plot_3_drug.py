@@ -2,11 +2,11 @@
 3. Cells under a drug
 =====================
 
-*Cells of five types, from two donors, half of them treated with a drug. Which types are there in spite of donor and
-drug, and what does the drug do to each?*
+*Cells of five types come from two donors, and half of them were treated with a drug. Which types are there, independent
+of donor and drug, and which genes respond to the drug?*
 
-You will use ``given`` with two columns, counts, and the way back to genes. (Counts are made here. With AnnData
-objects use ``sidelight.anndata.embed``: :doc:`/anndata`.)
+You will use ``given`` with two columns, counts, and ``inverse_transform`` to genes. (The counts are simulated. For
+AnnData objects use ``sidelight.anndata.embed``: :doc:`/anndata`.)
 """
 
 import matplotlib.pyplot as plt
@@ -36,10 +36,11 @@ counts = rng.poisson(np.exp(log_rate - 0.5) * rng.gamma(6, 1 / 6, size=(n, 1)))
 print("counts:", counts.shape, "zeros:", f"{(counts == 0).mean():.0%}")
 
 # %%
-# Three maps
-# ----------
+# A plain map and an informed map
+# -------------------------------
 #
-# Counts go through :class:`~sidelight.CountEncoder`. ``given`` takes a table: each of its columns is factored out.
+# :class:`~sidelight.CountEncoder` encodes the counts. ``given`` accepts a table; each of its columns is factored out.
+# The titles show how well the neighbours on the map predict the type, the donor and the drug.
 
 encoded = CountEncoder(15).fit_transform(counts)
 plain = KernelInformationEmbedding().fit(encoded)
@@ -52,17 +53,18 @@ for row, (title, model) in zip(axes, (("plain", plain), ("given=[donor, drug]", 
     Z = model.embedding_
     for ax, (name, colour) in zip(row, colours.items(), strict=True):
         ax.scatter(*Z.T, c=colour, cmap="viridis", s=9)
-        told = evaluate.leakage(Z, colour)
-        ax.set(title=f"{title}, by {name}\ntold {told.value:.2f} (chance {told.chance:.2f})", xticks=[], yticks=[])
+        found = evaluate.leakage(Z, colour)
+        score = f"predicted {found.value:.2f} (chance {found.chance:.2f})"
+        ax.set(title=f"{title}, by {name}\n{score}", xticks=[], yticks=[])
 plt.show()
 
 # %%
-# What does the drug do?
-# ----------------------
+# Which genes respond to the drug?
+# --------------------------------
 #
-# Ask each untreated cell of donor A how it would look treated. A Pipeline of :mod:`sidelight.pipeline` carries the
-# answer back to genes. (``counterfactual`` asks the same in one call. It warns of extrapolation here, too cautiously:
-# where matched rows told what donor and drug do, it compares cells as they are, and treated cells look different.)
+# Predict each untreated cell of donor A as a treated cell, and compare. A Pipeline of :mod:`sidelight.pipeline` maps
+# the result back to genes. (``counterfactual`` does the same in one call, and warns of extrapolation for
+# cells without similar treated cells.)
 
 pipe = make_pipeline(CountEncoder(15), KernelInformationEmbedding()).fit(counts.astype(float), given=design)
 asked = np.flatnonzero((design["donor"] == "A") & (design["drug"] == "none"))[:80]
@@ -86,6 +88,6 @@ print(f"of the twelve genes with the largest change {np.isin(top, np.arange(12))
 # ----------------
 #
 # * ``given`` takes several columns, of words or numbers.
-# * The way back answers for each row; average over rows to say something about a type.
-# * A type that exists under one condition only cannot be compared: see :doc:`/anndata` for how it is named
+# * ``inverse_transform`` predicts single rows; average over rows to describe a type.
+# * A type that exists under one condition only cannot be compared; :doc:`/anndata` shows how it is flagged
 #   (``only_here``).

@@ -2,8 +2,8 @@
 4. A robot's camera
 ===================
 
-*A robot drives over a floor and sees pictures. It knows which motor commands it gave, and nothing about places. Can
-it make a map, say where it is, and plan a way?*
+*A robot drives over a floor and records pictures. It knows its motor commands but not its position. Can it make a map,
+localise itself and plan a path?*
 
 You will use :class:`~sidelight.ActionRespectingEmbedding`: ``fit(X, actions=...)``, ``predict_next`` and ``plan``.
 """
@@ -17,8 +17,8 @@ from sidelight import ActionRespectingEmbedding, datasets
 # The data
 # --------
 #
-# A built-in simulator: a window moves over a picture. ``actions[i]`` is what was done at view ``i``; the last has
-# none.
+# A built-in simulator moves a window over a large picture. ``actions[i]`` is the action after view ``i``; the last
+# view has none.
 
 data = datasets.imagebot("A")
 actions, poses = data.factors["actions"], data.factors["poses"]
@@ -35,13 +35,13 @@ plt.show()
 # The map
 # -------
 #
-# Wherever the same action was done, the same move should be made on the map. That is a constraint, and the fit keeps
-# it as far as a plane allows.
+# The constraint: the same action always makes the same move on the map. The fit satisfies it as far as two dimensions
+# allow.
 
 model = ActionRespectingEmbedding().fit(data.X, actions=actions)
 Z = model.embedding_
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4), layout="constrained")
-for ax, places, title in ((left, poses[:, :2], "where it truly was"), (right, Z, "the map it made")):
+for ax, places, title in ((left, poses[:, :2], "true positions"), (right, Z, "learned map")):
     ax.plot(*places[:, :2].T, color="0.8")
     ax.scatter(*places[:, :2].T, c=np.arange(len(Z)), s=26)
     ax.set(title=title, xticks=[], yticks=[])
@@ -49,21 +49,21 @@ plt.show()
 print("a step forward on the map:", np.round(model.action_maps_["forward"].translation[:2], 3))
 
 # %%
-# What comes next, and how do I get there?
-# ----------------------------------------
+# Predict and plan
+# ----------------
 #
-# ``predict_next`` names the view that an action would lead to. ``plan`` finds the shortest list of actions between
-# two views.
+# ``predict_next`` returns the view that an action leads to. ``plan`` finds the shortest sequence of actions between two
+# views.
 
-print("after 'forward' at view 3 it expects view", model.predict_next(3, "forward"))
+print("predicted view after 'forward' at view 3:", model.predict_next(3, "forward"))
 way = [str(step) for step in model.plan(0, 12)]
 print("from view 0 to view 12:", " ".join(way))
-print("it took, in truth:", " ".join(str(a) for a in actions[:12]))
+print("actions that were taken:", " ".join(str(a) for a in actions[:12]))
 
 # %%
 # What to remember
 # ----------------
 #
-# * Pixels do not know about places; actions do.
-# * Some views are seen twice. They meet on the map because the actions say so.
-# * More, also about noise and several walks: :doc:`/methods/action_respecting`.
+# * Pixels carry little information about positions; actions carry a lot.
+# * Views of the same position meet on the map because of the actions.
+# * More, also about noise and several sequences: :doc:`/methods/action_respecting`.

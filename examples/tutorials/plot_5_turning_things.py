@@ -1,9 +1,9 @@
 """
-5. Pictures of turning things
-=============================
+5. Pictures of turning objects
+==============================
 
-*You have pictures of three objects from all sides. You know which object each shows. What else varies, and what would
-this object look like from there?*
+*You have pictures of three objects from all sides, and know the object of each picture. What else varies, and what does
+an object look like from another angle?*
 
 You will use ``given``, ``same=`` hints, ``inverse_transform`` and ``counterfactual``.
 """
@@ -35,7 +35,8 @@ show([data.X[thing == name][::8] for name in names], names)
 # The plain map
 # -------------
 #
-# A loop for each object: the map has found that each of them turns, but not that all three turn in the same way.
+# The plain map has one loop per object. It shows that each object turns, but not that all three turn in the same way.
+# (It is drawn below, beside the others.)
 
 plain = KernelInformationEmbedding().fit(data.X)
 
@@ -48,11 +49,11 @@ def draw(ax, Z, title):
 
 
 # %%
-# What you know
-# -------------
+# Factor the object out
+# ---------------------
 #
-# Given the object, each loop is laid onto the others. But which side of a mug belongs to which side of a duck?
-# Nothing in the pictures says so. Three views of each that correspond are enough of a hint.
+# With ``given=thing`` the model aligns the three loops. But which side of a mug corresponds to which side of a duck?
+# The pictures do not show it. Three corresponding views of each object, passed as ``same=``, are enough.
 
 views = [np.flatnonzero(thing == name)[[0, 16, 32]] for name in names]
 same = np.concatenate([np.column_stack([views[0], other]) for other in views[1:]])
@@ -62,8 +63,8 @@ hinted = KernelInformationEmbedding().fit(data.X, given=thing, same=same)
 figure, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
 for ax, model, title in zip(axes, (plain, given, hinted), ("plain", "given=object", "and three hints"), strict=True):
     Z = model.embedding_
-    told, found = evaluate.leakage(Z, thing).value, evaluate.recovery(Z, angle, period=360.0)
-    draw(ax, Z, f"{title}\nobject told {told:.2f}, angle R² {found:.2f}")
+    leak, found = evaluate.leakage(Z, thing).value, evaluate.recovery(Z, angle, period=360.0)
+    draw(ax, Z, f"{title}\nobject predicted {leak:.2f}, angle R² {found:.2f}")
 axes[0].legend()
 plt.show()
 
@@ -78,10 +79,11 @@ show(
 )
 
 # %%
-# A view that nobody took
-# -----------------------
+# Views between two pictures
+# --------------------------
 #
-# Any place of the map can be asked, for any object: here six steps between two neighbouring views of the duck.
+# ``inverse_transform`` works at every place of the map, for every object: here six steps between two views of the
+# duck.
 
 ducks = np.flatnonzero(thing == "duck")
 start, end = hinted.embedding_[ducks[10]], hinted.embedding_[ducks[14]]
@@ -92,6 +94,6 @@ show([hinted.inverse_transform((1 - steps) * start + steps * end, given=["duck"]
 # What to remember
 # ----------------
 #
-# * ``given`` says what each row *is*; ``same`` says which rows correspond.
-# * The way back averages the pictures around a place: it is smooth, and never outside the data.
+# * ``given`` holds the known variable of each row; ``same`` lists rows that correspond.
+# * ``inverse_transform`` averages the pictures around a place: the result is smooth and stays within the data.
 # * More: :doc:`/methods/informed_embedding`.

@@ -19,7 +19,7 @@ WORDS = re.compile(
     r"|\bthere (?:is|are) no\b"
     r"|\b(?:has|have) no\b"
     r"|\bdo(?:es)? not (?:accept|support|offer|exist|have|take)\b"
-    r"|\bwhich GPU\b|^No [a-zA-Z]"
+    r"|\bwhich GPU\b|^(?:[*-] )?No [a-zA-Z]"
     r"|\bsolver only\b|` only\b|\bonly `",
     re.IGNORECASE,
 )

@@ -1,10 +1,10 @@
 """
-A code by a network
-===================
+A two-dimensional code from a neural network
+============================================
 
-:class:`~sidelight.gated.Autoencoder` with hidden layers finds a curved code of two numbers. Rivals: PCA, which is the
-best straight one, and the kernel embedding of this library, which needs no training of a network. (The layers of the
-network are the best of three that were tried on these new digits.)
+An :class:`~sidelight.gated.Autoencoder` with hidden layers learns a non-linear code of two dimensions. It is
+compared with PCA, the best linear code, and with the kernel embedding of this library, which needs no network. (The
+layer sizes are the best of three that were tried on these test digits.)
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ models = {
 }
 
 # %%
-# New digits on each map, and how much of them is lost on the way there and back.
+# Test digits on each map, and the share of their variance that ``inverse_transform(transform(X))`` loses.
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 4.2), layout="constrained")
 for ax, (name, model) in zip(axes, models.items(), strict=True):

@@ -1,10 +1,10 @@
 """
-One input, two right answers
-============================
+One input, two correct outputs
+==============================
 
-Each row is answered either by a shift up or by a shift down, and nobody says which. A regression has to give the mean
-of both. :class:`~sidelight.gated.GatedAutoencoder` has a code for "which": it infers the code from one pair, and
-applies it to other rows.
+Each row was shifted up or down, and the direction is not recorded. A regression can only predict the mean of both.
+:class:`~sidelight.gated.GatedAutoencoder` learns a latent code for the direction. It infers the code from one pair
+of rows and applies it to another row.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ model = GatedAutoencoder(n_mapping=2, weight_decay=1e-3, max_iter=800, random_st
 ridge = Ridge().fit(X[:300], Y[:300])
 
 # %%
-# Left: the codes of new pairs. Right: one new row, answered with the code of a pair of either kind.
+# Left: the codes of new pairs. Right: one new row, transformed with the code of a pair of each kind.
 
 codes = model.infer(X[300:], Y[300:])
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
@@ -36,6 +36,6 @@ for kind, colour in ((True, "tab:blue"), (False, "tab:orange")):
     right.plot(model.apply(row, model.infer(X[example], Y[example]))[0], color=colour, label="gated")
     right.plot(np.roll(row, 1 if kind else -1, axis=1)[0], "o", color=colour, mfc="none", label="truth")
 right.plot(ridge.predict(row)[0], color="0.5", ls="--", label="Ridge: the mean of both")
-right.set(title="a new row, both answers")
+right.set(title="a new row, both outputs")
 right.legend(loc="upper left", bbox_to_anchor=(1, 1))
 plt.show()

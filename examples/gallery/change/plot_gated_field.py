@@ -1,10 +1,10 @@
 """
-A change learned on small pictures, done to large ones
-======================================================
+Learn a shift on small patches, apply it to large pictures
+==========================================================
 
-:class:`~sidelight.gated.GatedField` puts one gated model at every site of a picture, so that what was learned from
-patches works on pictures of any size. The rival adds the difference of the example pair, which cannot even have
-another size.
+A :class:`~sidelight.gated.GatedField` applies one gated model to every patch of a picture, so a model learned on
+patches works on pictures of any size. The baseline leaves the picture as it is. (Adding the difference of the
+example pair is not possible: it has another size.)
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ model = GatedBoltzmannMachine(10, learning_rate=0.03, batch_size=10, max_iter=12
 field = GatedField(model, patch_size=5).fit(X, Y)
 
 # %%
-# The field sees a pair of noise pictures, and does the same to a picture of a car.
+# The field infers the shift of a pair of noise pictures and applies it to a picture of a car.
 
 car = datasets.turntable(8).X[1].reshape(32, 32)
 car = (car - car.mean()) / car.std()
@@ -29,7 +29,7 @@ left = field.transfer(X[3:], Y[3:], car[None])[0]
 
 figure, axes = plt.subplots(1, 4, figsize=(11, 3), layout="constrained")
 pictures = (car, right, left, right - left)
-names = ("picture", "moved as the first pair", "moved as the last pair", "difference of the two")
+names = ("picture", "shifted as the first pair", "shifted as the last pair", "difference of the two")
 for ax, values, name in zip(axes, pictures, names, strict=True):
     ax.imshow(values, cmap="gray")
     ax.set(title=name, xticks=[], yticks=[])
@@ -38,4 +38,4 @@ inner = (slice(4, -4), slice(4, -4))
 for name, made, shift in (("right", right, 1), ("left", left, -1)):
     match = np.corrcoef(made[inner].ravel(), np.roll(car, shift, axis=1)[inner].ravel())[0, 1]
     still = np.corrcoef(car[inner].ravel(), np.roll(car, shift, axis=1)[inner].ravel())[0, 1]
-    print(f"{name}: correlation with the true shift {match:.3f}; if nothing were moved {still:.3f}")
+    print(f"{name}: correlation with the true shift {match:.3f}; without a shift {still:.3f}")

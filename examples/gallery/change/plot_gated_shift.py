@@ -1,10 +1,10 @@
 """
-Do to this picture what was done to that one
-============================================
+Transfer a shift from one pair of pictures to another picture
+=============================================================
 
-Pairs of random pictures, the second shifted in one of several directions.
-:class:`~sidelight.gated.GatedBoltzmannMachine` learns what a change is, without being told; it infers the change of a
-new pair and applies it to another picture. The rival is the obvious guess: add the difference of the pair.
+The training data are pairs of random pictures; the second is the first one shifted in one of four directions. The
+directions are not given. :class:`~sidelight.gated.GatedBoltzmannMachine` learns the transformations, infers the one
+of a new pair and applies it to another picture. The baseline adds the pixel difference of the pair.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ Y = np.concatenate([moved(row[None], moves[k]) for row, k in zip(X, which, stric
 model = GatedBoltzmannMachine(n_mapping=12, max_iter=600, random_state=0).fit(X, Y)
 
 # %%
-# A pair that it has not seen; a new picture; and what each method makes of it.
+# New pairs, new pictures, and the output of each method.
 
 before, new = rng.normal(size=(2, 4, side * side))
 after = np.concatenate([moved(row[None], move) for row, move in zip(before, moves, strict=True)])

@@ -1,10 +1,10 @@
 """
-Take noise off a curve of any length
-====================================
+Denoise a curve of any length
+=============================
 
-The noise multiplies, so that a running mean has the wrong idea of it. :class:`~sidelight.gated.Manifield` slides a
-small model (:class:`~sidelight.gated.BiasedAutoencoder`) along the curve and averages what its patches say about each
-place. The rival is the best running mean.
+The noise is multiplicative, which a running mean does not model. :class:`~sidelight.gated.Manifield` slides a small
+model (:class:`~sidelight.gated.BiasedAutoencoder`) along the curve and averages the predictions of overlapping
+patches. The baseline is the best running mean.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +25,7 @@ model = BiasedAutoencoder(n_components=2, weight_decay=1e-2, random_state=0)
 field = Manifield(model, patch_size=9).fit([noisy], [clean])
 
 # %%
-# A longer curve than the one it was trained on; the width of the running mean is the best for this very curve.
+# A test curve longer than the training curve. The width of the running mean is the best one for this test curve.
 
 new, truth = curve(1000)
 ours = np.asarray(field.predict([new])[0])

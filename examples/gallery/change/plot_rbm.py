@@ -2,8 +2,8 @@
 Binary features of binary pictures
 ==================================
 
-:class:`~sidelight.gated.RestrictedBoltzmannMachine` learns features that explain pictures together, and goes back
-from features to pictures. The rival is scikit-learn's BernoulliRBM with as many features and as many passes.
+A :class:`~sidelight.gated.RestrictedBoltzmannMachine` learns binary features and reconstructs pictures from them.
+The rival is scikit-learn's BernoulliRBM with the same number of features and passes over the data.
 """
 
 import matplotlib.pyplot as plt
@@ -29,15 +29,15 @@ def back(model, rows):
 
 
 # %%
-# Twelve new pictures, there and back; and how well a linear classifier reads the features.
+# Reconstructions of twelve test pictures, and the accuracy of a linear classifier on the features.
 
 figure, axes = plt.subplots(3, 12, figsize=(11, 3.3), layout="constrained")
 rows = {"new": X[new]}
 for name, model in (("sidelight", ours), ("BernoulliRBM", rival)):
     rows[name] = back(model, X[new])
     reader = LogisticRegression(max_iter=2000).fit(model.transform(X[train]), y[train])
-    print(f"{name}: squared error there and back {np.mean((rows[name] - X[new]) ** 2):.3f}, "
-          f"digits read {reader.score(model.transform(X[new]), y[new]):.3f}")  # fmt: skip
+    print(f"{name}: squared error of the reconstruction {np.mean((rows[name] - X[new]) ** 2):.3f}, "
+          f"accuracy {reader.score(model.transform(X[new]), y[new]):.3f}")  # fmt: skip
 for row, (name, pictures) in zip(axes, rows.items(), strict=True):
     row[0].set_ylabel(name, fontsize=8)
     for ax, values in zip(row, pictures, strict=False):

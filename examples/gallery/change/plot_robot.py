@@ -1,10 +1,11 @@
 """
-A robot learns where it is
-==========================
+A robot's map from views and actions
+====================================
 
-A camera moves over a picture: forward, backward, and so on. Pixels do not say that five steps forward and five back
-lead home. Told what was done between views, :class:`~sidelight.ActionRespectingEmbedding` makes a map in which each
-action is a simple move, and plans in it. The rival is Isomap, which is told nothing.
+A camera moves over a picture: forward, backward, and so on. The pixels alone do not show that five steps forward
+and five back lead to the starting point. :class:`~sidelight.ActionRespectingEmbedding` is given the action between
+successive views. It finds a map on which each action is a rigid motion, and plans paths on it. The rival is Isomap,
+which uses the pixels only.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +20,8 @@ done, poses = data.factors["actions"][:-1], data.factors["poses"]
 n = len(data.X)
 
 # %%
-# A list with what was done at each view would do for ``fit``. :class:`~sidelight.Actions` is the same as a value:
-# steps between rows, and their names.
+# ``fit`` also accepts a plain list with the action at each view. :class:`~sidelight.Actions` holds the same information
+# explicitly: steps between rows, and their names.
 
 names, codes = np.unique(done.astype(str), return_inverse=True)
 actions = Actions(np.column_stack([np.arange(n - 1), np.arange(1, n)]), codes, tuple(names), n_samples=n)
@@ -29,13 +30,13 @@ model = ActionRespectingEmbedding().fit(data.X, actions=actions)
 Z = model.embedding_
 Z = Z if Z.shape[1] > 1 else np.column_stack([Z, np.zeros(n)])
 maps = {
-    "where it was": poses[:, :2],
+    "true positions": poses[:, :2],
     "Isomap": Isomap(n_neighbors=5).fit_transform(data.X),
     "ActionRespectingEmbedding": Z,
 }
 
 # %%
-# The walk on each map, in time from dark to light.
+# The path on each map; time runs from dark to light.
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
 for ax, (name, places) in zip(axes, maps.items(), strict=True):

@@ -1,9 +1,9 @@
 """
-Kinds of binary rows
-====================
+A mixture model for binary rows
+===============================
 
-Rows of zeros and ones have densities of their own. :class:`~sidelight.BernoulliMixture` finds prototypes and says how
-likely a row is, and fills missing bits. The rival is k-means, whose centres look alike, but which has no density.
+A :class:`~sidelight.BernoulliMixture` finds prototypes of binary rows, gives each row a likelihood, and fills
+missing bits. The rival is k-means, which finds similar centres but has no density.
 """
 
 import matplotlib.pyplot as plt
@@ -22,8 +22,8 @@ model = BernoulliMixture(12, random_state=0).fit(X[train])
 kmeans = KMeans(12, n_init=4, random_state=0).fit(X[train])
 
 # %%
-# Prototypes, and pictures whose lower half is hidden: what the mixture says about it, and what k-means does (the
-# nearest centre by the upper half).
+# Prototypes, and pictures whose lower half is hidden. The mixture imputes it; k-means uses the centre nearest to the
+# upper half.
 
 half = X[new].copy()
 half[:, 32:] = np.nan
@@ -40,8 +40,9 @@ for row, pictures, name in zip(axes, rows, ("prototypes", "truth", "mixture", "k
         ax.imshow(values.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
         ax.set(xticks=[], yticks=[])
 plt.show()
-print(f"share of hidden bits that are wrong: mixture {errors[0]:.3f}, k-means {errors[1]:.3f}")
+print(f"error rate of hidden bits: mixture {errors[0]:.3f}, k-means {errors[1]:.3f}")
 squares = [np.mean((rows[:, 32:] - X[new][:, 32:]) ** 2) for rows in (filled, guess)]  # the mixture fills in 0 or 1
 print(f"mean squared error: mixture {squares[0]:.3f}, k-means {squares[1]:.3f}")
 kinds = model.predict(X[new]), kmeans.predict(X[new])
-print("information shared with the true digit:", [round(normalized_mutual_info_score(y[new], k), 2) for k in kinds])
+shared = [round(normalized_mutual_info_score(y[new], k), 2) for k in kinds]
+print("normalised mutual information with the true digit:", shared)

@@ -1,9 +1,10 @@
 """
-A density made of small planes
-==============================
+A density of local linear models
+================================
 
-:class:`~sidelight.PPCAMixture` follows curved data with flat pieces, chooses how many, and fills a missing column
-from the right piece. The rival is scikit-learn's GaussianMixture with the number of components by BIC.
+A :class:`~sidelight.PPCAMixture` follows curved data with flat components, chooses their number, and fills a
+missing column from the components that fit. The rival is scikit-learn's GaussianMixture with the number of
+components chosen by BIC.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +26,7 @@ rivals = [GaussianMixture(k, random_state=0).fit(X) for k in range(2, 17, 2)]
 rival = min(rivals, key=lambda model: model.bic(X))
 
 # %%
-# Shading: the density.
+# Shading: the log density.
 
 x, y = np.meshgrid(np.linspace(-10, 11, 120), np.linspace(-10, 10, 120))
 grid = np.column_stack([x.ravel(), y.ravel()])

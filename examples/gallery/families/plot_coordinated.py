@@ -1,11 +1,11 @@
 """
-One map from many small planes
-==============================
+One map from a mixture of local models
+======================================
 
-:class:`~sidelight.CoordinatedMixture` lays the planes of a mixture side by side, by an eigenproblem whose size is
-that of the planes and not of the rows. So it takes any number of rows, also in batches. The rival is locally linear
-embedding, whose eigenproblem has the size of the rows: at this size both are quick, and lengths are kept alike (both
-give each axis the same variance).
+A :class:`~sidelight.CoordinatedMixture` aligns the local components of a mixture in one map. Its eigenproblem has
+the size of the number of components, not of rows, so it handles any number of rows, also in batches. The rival is
+locally linear embedding, whose eigenproblem has the size of the rows. With these few rows both are fast and keep
+lengths about equally well (both give each axis the same variance).
 """
 
 import time
@@ -33,7 +33,7 @@ for ax, Z, name, took in zip(axes, (model.embedding_, lle), ("CoordinatedMixture
 plt.show()
 
 # %%
-# The same from batches: rows need not fit into memory.
+# The same in batches, for rows that do not fit into memory.
 
 streamed = CoordinatedMixture(n_charts=12, random_state=0).fit_batches([data.X[:750], data.X[750:]])
 print("places of new rows:", streamed.transform(datasets.s_curve(3, random_state=7).X).round(2).tolist())

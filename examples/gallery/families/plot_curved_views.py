@@ -1,10 +1,10 @@
 """
-What two curved views share
-===========================
+Non-linear canonical correlation of two views
+=============================================
 
-Canonical correlation finds straight directions that two views share. Here what they share is bent in both:
-:class:`~sidelight.CoordinatedCCA` finds it with small planes. The rival is scikit-learn's CCA. (It does not always find
-it: of three pairs of shapes that were tried here, on the first its rank correlation was 0.20.)
+Canonical correlation analysis finds linear directions that two views share. Here the shared variable is bent in
+both views. :class:`~sidelight.CoordinatedCCA` finds it with local linear models. The rival is scikit-learn's CCA.
+(Our method can fail: of three pairs of shapes that were tried here, its rank correlation on the first was 0.20.)
 """
 
 import matplotlib.pyplot as plt

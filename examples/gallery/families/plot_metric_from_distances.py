@@ -1,10 +1,10 @@
 """
-A metric from some known distances
-==================================
+Learn a metric from known distances
+===================================
 
-Of sixty pairs of places somebody knows how far apart they are (a travel time, say). The columns are measured in units
-that have nothing to do with it. :class:`~sidelight.DistanceMetric` learns the units. The rival gives all columns the
-same variance.
+The distances between sixty pairs of places are known, for example travel times. The columns are measured in
+unrelated units. :class:`~sidelight.DistanceMetric` learns a linear transformation that fits the known distances.
+The baseline gives all columns the same variance.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ metric = DistanceMetric().fit(X, pairs=Pairs(index, n_samples=n), distances=know
 found = {"StandardScaler": pdist(StandardScaler().fit_transform(X)), "DistanceMetric": pdist(metric.transform(X))}
 
 # %%
-# All pairs of rows: true distances against those of the metric.
+# True distances and learned distances of all pairs of rows.
 
 true = pdist(truth)
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")

@@ -1,10 +1,10 @@
 """
-A metric from a few pairs that belong together
-==============================================
+Learn a metric from pairs of the same class
+===========================================
 
-Rows vary most in what we do not care about. Twenty pairs of rows that are known to be of the same kind teach
-:class:`~sidelight.EquivalenceMetric` which directions to ignore. Rivals: PCA, which is told nothing, and linear
-discriminant analysis, which needs labels of the same rows.
+The directions of the largest variance are not the interesting ones here. :class:`~sidelight.EquivalenceMetric`
+learns from twenty pairs of rows of the same class which directions to ignore. The rivals are PCA, which uses no
+labels, and linear discriminant analysis, which needs the labels of the same rows.
 """
 
 import matplotlib.pyplot as plt

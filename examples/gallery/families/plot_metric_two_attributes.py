@@ -1,10 +1,10 @@
 """
-Directions for several attributes
-=================================
+A metric for several attributes
+===============================
 
-Each row has a colour and a size, and a lot of other variation. :class:`~sidelight.MultiAttributeMetric` learns from
-labels of forty rows the directions that matter for either, and drops the rest. The rival is PCA of as many
-directions.
+Each row has a colour and a size, and much other variation. :class:`~sidelight.MultiAttributeMetric` learns the
+directions that matter for each attribute from forty labelled rows, and drops the others. The rival is PCA with as
+many dimensions.
 """
 
 import matplotlib.pyplot as plt

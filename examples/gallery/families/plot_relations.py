@@ -1,11 +1,11 @@
 """
-Axes that mean something
-========================
+Axes with a meaning, from partial labels
+========================================
 
-A third of the pictures on a turntable are labelled with object and angle.
-:class:`~sidelight.MultipleRelationalEmbedding` gives each relation axes of its own, for all pictures. A
-:class:`~sidelight.Relation` says which rows are alike in one respect; :class:`~sidelight.Relations` holds several.
-The rival is PCA.
+One third of the pictures on a turntable are labelled with the object and the angle.
+:class:`~sidelight.MultipleRelationalEmbedding` gives each label axes of its own, for all pictures. A
+:class:`~sidelight.Relation` says which rows are similar in one respect; :class:`~sidelight.Relations` holds several
+of them. The rival is PCA.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ Z, P = model.embedding_, PCA(3).fit_transform(data.X)
 codes = np.unique(thing, return_inverse=True)[1]
 
 # %%
-# Rows without a label only. The first axis is the object, the other two are the angle.
+# Only unlabelled rows are shown. The first axis is the object, the other two are the angle.
 
 hidden = np.setdiff1d(np.arange(n), known)
 figure, axes = plt.subplots(1, 4, figsize=(13, 3.4), layout="constrained")

@@ -1,10 +1,11 @@
 """
-True lengths of a rolled sheet
-==============================
+Unroll a sheet and keep its lengths
+===================================
 
-:class:`~sidelight.SemidefiniteEmbedding` unrolls a sheet while all distances between neighbours stay the same, and
-proves with a certificate that no embedding of these neighbours is wider. Rivals: Isomap and locally linear embedding,
-each with the number of neighbours that suits it best (the truth is known here; for real data nobody tells it).
+A :class:`~sidelight.SemidefiniteEmbedding` unrolls a sheet while the distances between neighbours stay the same. A
+certificate bounds how much wider any embedding with these distances could be. The rivals are Isomap and locally
+linear embedding, each with its best number of neighbours (chosen with the true coordinates, which real data do not
+have).
 """
 
 import matplotlib.pyplot as plt
@@ -40,4 +41,4 @@ for place, (name, Z) in enumerate(maps.items(), 2):
     ax.set(title=f"{name}\nlengths kept {kept(Z):.3f}", xticks=[], yticks=[])
 plt.show()
 print("share of the variance by dimension:", model.explained_[:3].round(3))
-print("no embedding is wider by more than", f"{model.certificate_['gap']:.1%}")
+print("certificate: no embedding is wider by more than", f"{model.certificate_['gap']:.1%}")

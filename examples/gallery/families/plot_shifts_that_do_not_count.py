@@ -1,11 +1,11 @@
 """
-A shift should not count
-========================
+Distances that ignore small shifts
+==================================
 
-Three digits, each in nine places. For pixels, a digit moved by two pixels is another picture.
-:class:`~sidelight.TangentDistance` and :class:`~sidelight.ReconstructionDistance` measure what is left after the best
-small shift; :class:`~sidelight.HybridEmbedding` makes a map of such distances that keeps far things far and near
-things near. The rival is Isomap of pixels.
+Three digits, each at nine positions. In pixel space, a digit shifted by two pixels is far from the original.
+:class:`~sidelight.TangentDistance` and :class:`~sidelight.ReconstructionDistance` measure the difference that is
+left after the best small shift. :class:`~sidelight.HybridEmbedding` embeds such distances. The rival is Isomap of
+the pixels.
 """
 
 import matplotlib.pyplot as plt
@@ -34,5 +34,5 @@ for ax, (name, Z) in zip(axes, maps.items(), strict=True):
         picture = np.ma.masked_less(row.reshape(data.image_shape), 0.2 * data.X.max())
         ax.imshow(picture, cmap="gray_r", vmin=0, extent=(x - 0.07, x + 0.07, y - 0.07, y + 0.07), zorder=3)
     ax.set(xlim=(-0.1, 1.1), ylim=(-0.1, 1.1), xticks=[], yticks=[])
-    ax.set_title(f"{name}\nsame digit beside it: {evaluate.neighbour_hit(Z, digit, n_neighbors=3):.2f}")
+    ax.set_title(f"{name}\nsame digit among neighbours: {evaluate.neighbour_hit(Z, digit, n_neighbors=3):.2f}")
 plt.show()

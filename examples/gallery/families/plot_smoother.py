@@ -1,9 +1,9 @@
 """
-A quick map in closed form
-==========================
+A fast map in closed form
+=========================
 
-:class:`~sidelight.SmootherEmbedding` is one eigenproblem, like scikit-learn's SpectralEmbedding, but comes with maps
-both ways. The eigenvectors are nearly the same; the rival has no ``transform``.
+A :class:`~sidelight.SmootherEmbedding` solves one eigenproblem, like scikit-learn's SpectralEmbedding, and adds
+``transform`` and ``inverse_transform``. The eigenvectors are nearly the same; the rival has no ``transform``.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,12 @@
 """
-What would another dose have done?
-==================================
+Counterfactuals: cells at another dose
+======================================
 
-Four types of cells got a drug in doses from 0 to 1. The effect is not linear and differs between genes. Given the
-dose, the map shows the types; ``counterfactual`` computes each cell at another dose, with intervals.
+Four types of cells got a drug in doses from 0 to 1. The effect is non-linear and differs between genes. With the
+dose as ``given``, the map shows the types. ``counterfactual`` predicts each cell at another dose, with intervals.
 
-The rival: a straight line through each gene, and its residuals. The truth is known here, because the data are made.
+The rival is a linear regression of each gene on the dose, plus the residuals. The data are simulated, so the truth
+is known.
 """
 
 import matplotlib.pyplot as plt
@@ -42,13 +43,13 @@ for ax, model, title in zip(axes, (plain, straight, informed), ("plain", "line s
     Z = model.embedding_
     for k, marker in enumerate("os^D"):
         points = ax.scatter(*Z[kind == k].T, c=dose[kind == k], marker=marker, s=16, vmin=0, vmax=1)
-    told = evaluate.leakage(Z, dose).value
-    ax.set(title=f"{title}\ntype {evaluate.neighbour_hit(Z, kind):.2f}, dose R² {told:.2f}", xticks=[], yticks=[])
+    leak = evaluate.leakage(Z, dose).value
+    ax.set(title=f"{title}\ntype {evaluate.neighbour_hit(Z, kind):.2f}, dose R² {leak:.2f}", xticks=[], yticks=[])
 figure.colorbar(points, ax=axes, label="dose")
 plt.show()
 
 # %%
-# Ten untreated cells, at dose 0.5: the gene that responds most. Nine of ten intervals should hold the truth.
+# Ten untreated cells at dose 0.5, for the gene that responds most. Nine of ten intervals should contain the truth.
 
 low = np.flatnonzero(dose < 0.1)[:10]
 gene = int(np.abs(effect).argmax())

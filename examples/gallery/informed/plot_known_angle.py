@@ -1,11 +1,12 @@
 """
-Known angle, unknown object
-===========================
+Factor out a known angle
+========================
 
-The other way round: the angle of each picture is known, and the question is how many kinds of objects there are. An
-angle is not a number, 359 degrees is beside 1, and ``Conditioning(types="angle")`` says so.
+The angle of each picture is known, and the question is which objects there are. An angle is circular (359 degrees
+is next to 1 degree); ``Conditioning(types="angle")`` says so.
 
-The rival: a linear regression of the pixels on the cosine and sine of the angle, and PCA of what is left.
+The rival is a linear regression of the pixels on the cosine and sine of the angle, followed by PCA of the
+residuals.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +30,7 @@ maps = {
 }
 
 # %%
-# Colours are angles, markers objects. The angle should not be seen any more: colours should be mixed, markers apart.
+# Colours are angles, markers are objects. On a good map the colours are mixed and the objects are separate.
 
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
 for ax, (name, Z) in zip(axes, maps.items(), strict=True):

@@ -1,12 +1,12 @@
 """
-The same pose of another object
-===============================
+Turn one object into another in the same pose
+=============================================
 
-Pictures of a car, a duck and a mug on a turntable. Pixels say that all cars are alike, so the plain map has a loop
-for each object. Told which picture shows which object, and three corresponding views, the map has one loop of angles,
-and ``counterfactual`` turns a picture of the car into the duck in the same pose.
+Pictures of a car, a duck and a mug on a turntable. Pictures of the same object are similar, so the plain map has
+one loop per object. With the object as ``given`` and three corresponding views as ``same``, the map has one loop of
+angles. ``counterfactual`` turns a picture of the car into the duck in the same pose.
 
-The rival: subtract from each picture the mean picture of its object.
+The rival subtracts the mean picture of the object from each picture.
 """
 
 import matplotlib.pyplot as plt
@@ -40,7 +40,7 @@ axes[0].legend()
 plt.show()
 
 # %%
-# Rows of pictures: the car, and what the model makes of it.
+# First row: the car. Other rows: its counterfactuals.
 
 cars = np.flatnonzero(thing == "car")[[2, 9, 16, 23, 30]]
 lines = [data.X[cars], *(informed.counterfactual(data.X[cars], given=[name] * 5) for name in names[1:])]

@@ -1,10 +1,11 @@
 """
-Two laboratories, one map
+Factor out the laboratory
 =========================
 
-Wines were measured in two laboratories whose instruments differ, and the laboratories did not get the same wines. The
-plain map shows the laboratory. Subtracting each laboratory's mean, which one would try first, takes out too much: the
-means differ because the wines do. Given the laboratory, the map compares wines that have counterparts.
+Wines were measured in two laboratories with different instruments and different proportions of the cultivars. The
+plain map shows the laboratory. Subtracting the mean of each laboratory, the obvious baseline, removes too much: the
+means also differ because the wines differ. With the laboratory as ``given``, the map compares wines that have
+counterparts in the other laboratory.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +23,7 @@ laboratory = np.where(graz, "Graz", "Porto")
 X = truth + np.where(graz[:, None], 2.0, 0.0) * rng.normal(size=13)
 
 # %%
-# Three maps: of the rows as they are, of the rows less the mean of their laboratory, and given the laboratory.
+# Three maps: plain, after subtracting the mean of each laboratory, and with the laboratory as ``given``.
 
 centred = X - np.array([X[laboratory == name].mean(axis=0) for name in laboratory])
 maps = {
@@ -32,7 +33,7 @@ maps = {
 }
 
 # %%
-# Colours are cultivars, which no map was told; markers are laboratories.
+# Colours are cultivars, which no map used; markers are laboratories.
 
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
 for ax, (name, Z) in zip(axes, maps.items(), strict=True):
@@ -40,11 +41,11 @@ for ax, (name, Z) in zip(axes, maps.items(), strict=True):
         own = laboratory == place
         ax.scatter(*Z[own].T, c=cultivar[own], cmap="viridis", vmax=2.3, marker=marker, s=22, label=place)
     leak, hit = evaluate.leakage(Z, laboratory), evaluate.neighbour_hit(Z, cultivar)
-    ax.set(title=f"{name}\nlaboratory told {leak.value:.2f} (chance {leak.chance:.2f})\ncultivar {hit:.2f}")
+    ax.set(title=f"{name}\nlaboratory predicted {leak.value:.2f} (chance {leak.chance:.2f})\ncultivar {hit:.2f}")
     ax.set(xticks=[], yticks=[])
 axes[0].legend(loc="best")
 plt.show()
 
 # %%
-# The cultivars of the two laboratories differ, so a little of the laboratory can be told from any honest map of
-# cultivars: a map that hides it altogether would hide the cultivars, too.
+# The laboratories have different proportions of cultivars. So every correct map of the cultivars predicts the
+# laboratory a little better than chance; a map without any leakage would hide the cultivars, too.

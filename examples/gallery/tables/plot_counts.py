@@ -1,10 +1,10 @@
 """
-Counts: who is alike when few things were counted?
-==================================================
+Embed sparse counts
+===================
 
-Counts of words or genes have a noise that grows with their mean, and rows differ in how much was counted.
-:class:`~sidelight.CountEncoder` turns them into coordinates in which distances mean something. The rival is the usual
-``log1p`` of scaled counts, then PCA.
+The noise of counts (of words or genes) grows with their mean, and rows differ in their total count.
+:class:`~sidelight.CountEncoder` turns counts into coordinates in which Euclidean distances are meaningful. The
+rival is the usual ``log1p`` of scaled counts, followed by PCA.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-A table without gaps, and how sure one can be
-=============================================
+Impute a table with intervals
+=============================
 
-:class:`~sidelight.Imputer` fills tables of numbers and words, with intervals, and draws whole tables for an analysis
-that should know about the gaps. Rivals: the column's mean, and scikit-learn's IterativeImputer and KNNImputer.
+An :class:`~sidelight.Imputer` fills tables of numbers and categories, gives intervals, and draws multiple
+imputations. The rivals are the column mean, and scikit-learn's IterativeImputer and KNNImputer.
 """
 
 import matplotlib.pyplot as plt
@@ -29,8 +29,8 @@ filled = {
 }
 
 # %%
-# Left: the error of a quarter of the entries, which were hidden. Right: intervals of forty of them, sorted by their
-# truth.
+# Left: the error on a quarter of the entries, which were hidden. Right: intervals of forty of them, sorted by their
+# true value.
 
 ends = imputer.interval(X, level=0.9)
 lower, upper = np.asarray(ends.lower)[gone], np.asarray(ends.upper)[gone]

@@ -1,10 +1,10 @@
 """
-A survey with missing answers
-=============================
+A map of a survey with missing answers
+======================================
 
-Not everybody answered every question. Filling gaps with the mean of a column pulls people with many gaps together,
-whatever they think. ``missing=Missing("expected")`` compares people by the distance one would expect if the gaps were
-filled in, and draws no conclusions from silence.
+Some people skipped some questions. Filling the gaps with column means pulls people with many gaps together,
+whatever their opinion. ``missing=Missing("expected")`` compares people by the expected distance given the answers
+they did give.
 """
 
 import matplotlib.pyplot as plt
@@ -28,7 +28,7 @@ maps = {
 }
 
 # %%
-# Above: the three opinions. Below: how much of the questionnaire a person skipped, which should not shape the map.
+# Top: the three opinions. Bottom: the share of questions that a person skipped, which should not shape the map.
 
 figure, axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained")
 for column, (name, Z) in zip(axes.T, maps.items(), strict=True):

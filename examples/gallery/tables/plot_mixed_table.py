@@ -1,10 +1,10 @@
 """
-Words and numbers in one table
-==============================
+Embed a table of numbers and categories
+=======================================
 
-A table with numbers, yes and no, and categories. :class:`~sidelight.TableEncoder` reads the columns and gives each
-the same weight, whatever its number of categories. The rival is the usual one-hot encoding beside a StandardScaler,
-in which a rare category counts as much as a number.
+The table has numbers, booleans and categories. :class:`~sidelight.TableEncoder` recognises the columns and gives
+each the same weight, whatever its number of categories. The rival is the usual one-hot encoding with a
+StandardScaler, in which one rare category counts as much as a number.
 """
 
 import matplotlib.pyplot as plt

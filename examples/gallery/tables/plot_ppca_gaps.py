@@ -1,10 +1,10 @@
 """
-Principal components of a table with gaps
-=========================================
+PCA of a table with missing values
+==================================
 
-:class:`~sidelight.ProbabilisticPCA` finds the plane of the complete data from incomplete rows, chooses the number of
-dimensions, and says how sure each filled entry is. The rival is PCA after filling with means, whose plane turns away
-as gaps become more.
+A :class:`~sidelight.ProbabilisticPCA` estimates the principal subspace from incomplete rows, chooses the number of
+dimensions, and gives each filled entry a standard deviation. The rival is PCA after mean imputation, whose subspace
+becomes worse the more entries are missing.
 """
 
 import matplotlib.pyplot as plt
@@ -28,7 +28,7 @@ for share in shares:
 
 # %%
 
-model = ProbabilisticPCA().fit(X)  # half of the entries missing, dimensions not told
+model = ProbabilisticPCA().fit(X)  # half of the entries missing, unknown number of dimensions
 gone = np.isnan(X)
 filled, sure = model.impute(X), np.sqrt(model.impute_variance(X))
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")

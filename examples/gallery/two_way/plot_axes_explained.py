@@ -1,9 +1,9 @@
 """
-Which columns put a row where it is?
-====================================
+Which columns explain the axes of a map?
+========================================
 
-``explain.axes`` says what the directions of a curved map stand for, in shares. The rival is what one reads from PCA:
-its loadings, which are the same everywhere on the map.
+``explain.axes`` attributes the directions of a non-linear map to columns, as shares. The rival is the loadings of
+PCA, which are the same everywhere on the map.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ for sentence in explain.in_words(table):
     print(sentence)
 
 # %%
-# Which columns set the first cultivar apart from the third? Each contribution has an interval.
+# Which columns separate the first cultivar from the third? Each contribution has an interval.
 
 found = explain.difference(model, wine.data, (wine.target == 0).to_numpy(), (wine.target == 2).to_numpy())
 first = found[found["axis"] == found["axis"].iloc[0]].sort_values("contribution", key=abs).tail(8)

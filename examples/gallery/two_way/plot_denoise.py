@@ -1,10 +1,10 @@
 """
-A curve through noise
-=====================
+Denoise a curve
+===============
 
-One latent dimension for points around an S. ``denoise`` goes there and back and leaves what the map keeps: the curve.
-Compared are :class:`~sidelight.KernelInformationEmbedding`, :class:`~sidelight.UnsupervisedKernelRegression`, which
-is fitted for the way back, and PCA.
+Points around an S are embedded in one dimension. ``denoise`` maps them to the latent space and back, which leaves
+the curve. The methods are :class:`~sidelight.KernelInformationEmbedding`,
+:class:`~sidelight.UnsupervisedKernelRegression`, which minimises the reconstruction error, and PCA.
 """
 
 import matplotlib.pyplot as plt

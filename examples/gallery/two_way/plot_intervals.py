@@ -1,9 +1,9 @@
 """
-Error bars on the way back
-==========================
+Prediction intervals of inverse_transform
+=========================================
 
-``inverse_transform_interval`` says between which values a row at a place lies; 90 % of new rows should. The rival:
-the mean of the neighbours on the map, plus and minus 1.64 of their standard deviations.
+``inverse_transform_interval`` gives an interval for each column of the row at a place. 90 % of new rows should lie
+inside. The baseline is the mean of the neighbours on the map, plus and minus 1.64 standard deviations.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ middle, spread = train[index].mean(axis=1), train[index].std(axis=1)
 rival = middle - 1.64 * spread, middle + 1.64 * spread
 
 # %%
-# Share of values of new wines inside their interval, for each of 13 columns; and the mean width.
+# Share of the values of new wines inside their intervals, for each of 13 columns, and the mean width.
 
 inside = {
     "sidelight": (ours.lower <= new) & (new <= ours.upper),

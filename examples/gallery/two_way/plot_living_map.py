@@ -1,10 +1,10 @@
 """
-A map that takes in tomorrow's rows
-===================================
+Add new rows to a map
+=====================
 
-Monday's rows are mapped; on Tuesday more come, some of a kind that nobody has seen. ``extend`` adds them, the old
-rows stay where they are to the bit, and the new kind gets a region of its own. The rival, fitting t-SNE again, moves
-everybody.
+On Monday a map is fitted. On Tuesday more rows arrive, some of them from a new class. ``extend`` adds them: the old
+rows stay exactly where they are, and the new class gets a region of its own. The rival fits t-SNE again, which
+moves all points.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ after = model.embedding_
 tsne = [TSNE(init="pca", max_iter=400, random_state=0).fit_transform(X[rows]) for rows in (monday, both)]
 
 # %%
-# Lines lead from Monday's place of a row to Tuesday's.
+# Lines join the Monday and Tuesday places of a row.
 
 figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.6), layout="constrained")
 for ax, (first, second), title in zip(axes, ((before, after), tsne), ("extend", "t-SNE, fitted again"), strict=True):

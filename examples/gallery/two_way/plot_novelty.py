@@ -1,9 +1,9 @@
 """
-Nothing like this was in the training data
-==========================================
+Detect rows unlike the training data
+====================================
 
-``is_novel`` flags rows with a false-alarm rate that is stated and holds. The model has seen digits 0 to 7; digits 8
-and 9 are new to it. The rival is scikit-learn's LocalOutlierFactor, whose ``contamination`` is a guess.
+``is_novel`` flags rows at a chosen false-alarm rate. The model is fitted to the digits 0 to 7; the digits 8 and 9
+are new. The rival is scikit-learn's LocalOutlierFactor, whose ``contamination`` must be guessed.
 """
 
 import matplotlib.pyplot as plt
@@ -22,9 +22,9 @@ model = KernelInformationEmbedding().fit(X[train])
 lof = LocalOutlierFactor(novelty=True).fit(X[train])
 
 # %%
-# Left: at each stated rate, how many held-out digits of known kinds are flagged (it should be the dashed line) and
-# how many of the new kinds. Right: where the new kinds are placed. The map has no room for them, so look before you
-# read.
+# Left: the share of flagged digits at each chosen rate, for held-out digits of known classes (which should follow the
+# dashed line) and for digits of the new classes. Right: the places of the new classes. They fall among the known
+# ones, so check ``is_novel`` before you interpret a place.
 
 rates = np.array([0.01, 0.02, 0.05, 0.1, 0.2])
 alarms = [model.is_novel(X[held_out], false_alarm=rate).mean() for rate in rates]
@@ -48,7 +48,7 @@ right.legend()
 plt.show()
 
 # %%
-# Apart from where one draws the line, how well does each order the rows?
+# Independent of the threshold: how well does each score rank the rows?
 
 both = np.concatenate([held_out, strange])
 for name, score in (("sidelight", model.novelty_p_value(X[both])), ("LocalOutlierFactor", lof.score_samples(X[both]))):

@@ -1,10 +1,10 @@
 """
-From simple to detailed: the path of λ
-======================================
+The annealing path, from simple to detailed
+===========================================
 
-A fit begins with a small, simple map and lets it unfold while the penalty λ falls. Every stage is kept in ``path_``.
-:class:`~sidelight.Annealing` sets the schedule, :class:`~sidelight.KernelOptions` the data kernel. The rival is
-locally linear embedding, which has one answer.
+A fit starts with a small, simple map that unfolds while the penalty weight λ decreases. Every stage is kept in
+``path_``. :class:`~sidelight.Annealing` sets the schedule, :class:`~sidelight.KernelOptions` the data kernel. The
+rival is locally linear embedding, which has no such path.
 """
 
 import matplotlib.pyplot as plt

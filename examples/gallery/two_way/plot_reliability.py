@@ -1,10 +1,10 @@
 """
-Which points can be trusted?
-============================
+Which points of a map are reliable?
+===================================
 
-One number for a whole map (trustworthiness) does not say where it is wrong. ``explain.reliability`` says for every
-row how far its neighbours on the map are its neighbours in the data. Here the map is PCA's, which folds digits onto
-each other.
+A single score for a whole map (trustworthiness) does not show where the map is wrong. ``explain.reliability``
+scores every row by how many of its neighbours on the map are also neighbours in the data. Here the map is PCA's,
+which folds digits onto each other.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
 plt.show()
 
 # %%
-# Rows that are called reliable have more neighbours of their own kind on the map, which the numbers never saw.
+# Reliable rows have more neighbours of their own class on the map. The scores did not use the classes.
 
 for name, model in models.items():
     score = explain.reliability(model)["reliability"].to_numpy()

@@ -1,9 +1,9 @@
 """
-What is at this place of the map?
-=================================
+A picture at every place of the map
+===================================
 
-``inverse_transform`` answers for every place of the map, also between rows. Here a grid of places becomes a grid of
-pictures, faded where there is little data. The rival is PCA, which goes back, too, but along straight lines.
+``inverse_transform`` works for every place of the map, also between rows. Here a grid of places becomes a grid of
+pictures, faded where there is little data. The rival is PCA, whose inverse is linear.
 """
 
 import matplotlib.pyplot as plt
