@@ -45,7 +45,7 @@ class JacobianMixin:
     @available_if(has_jacobian)
     @one_blas_thread
     def jacobian(self, X: Any, *, columns: Any = None) -> Array:
-        """Derivatives of ``transform`` at rows, each row by itself.
+        """Derivatives of ``transform`` at rows.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class InverseJacobianMixin(JacobianMixin):
     @available_if(has_inverse_jacobian)
     @one_blas_thread
     def inverse_jacobian(self, X: Any, *, columns: Any = None) -> Array:
-        """Derivatives of ``inverse_transform`` at latent points, each by itself.
+        """Derivatives of ``inverse_transform`` at latent points.
 
         Parameters
         ----------

@@ -72,11 +72,11 @@ class ActionMixin(TwoWayMixin):
         -------
         next : array of shape (m,), or array of shape (m, d)
             For training rows: the first training row of the place that the action leads to: the observed one if the
-            action was taken at this place in training, else the place whose distances fit best (4.6), or that is
-            nearest to where the action's map or the dynamics lead. For new observations: the observation expected next,
-            the mean of that place's rows, or what the dynamics say.
+            action was taken at this place in training, else the place whose distances fit best (4.6), or the place
+            nearest to the prediction of the action's map or of the dynamics. For new observations: the expected next
+            observation, which is the mean of that place's rows, or the prediction of the dynamics.
         points : array of shape (m, r)
-            Only with ``return_points``: where the action takes the rows in ``latent_``.
+            Only with ``return_points``: the predicted points in ``latent_``.
         """
         check_is_fitted(self)
         world = self._action_model()
@@ -197,9 +197,9 @@ class ActionMixin(TwoWayMixin):
         the nearest place. With ``X`` alone there are no steps, and the score is the R² of the reconstruction, as in
         every other model: ``1 - |X - denoise(X)|² / |X - mean|²``.
 
-        With dynamics (``solved_by_``) there are no places to hit: the score is ``1 - |x̂' - x'|² / |x - x'|²``, how much
-        better the next observation is predicted than by no change; without ``X``, on stretches of the training rows
-        that were left out.
+        With dynamics (``solved_by_``) there are no discrete places: the score is ``1 - |x̂' - x'|² / |x - x'|²``, the
+        improvement of the predicted next observation over no change; without ``X``, on left-out segments of the
+        training rows.
 
         Parameters
         ----------
