@@ -72,33 +72,33 @@ class LivingMixin(RowChecks):
         false_alarm: float = 0.01,
         least: int | None = None,
     ) -> Self:
-        """Let new rows join the map. The rows it has stay where they are, to the bit, unless ``hold`` is set.
+        """Add new rows to the map. The existing rows do not move, to the bit, unless ``hold`` is set.
 
-        Afterwards the model is one of all rows: ``embedding_`` has the new rows at its end, and maps, density and the
-        effect of ``given`` are computed from all of them. A new row is placed where the objective of the fit has its
-        minimum, all other rows held. Rows unlike any of the map are flagged (``novel_``) with a stated rate of false
-        alarms. Groups of new rows with neighbours of their own kind among which more are flagged than false alarms
-        explain get a region of their own (``region_``), in free space beside the map. Flagged rows without a region are
-        placed beside the nearest rows, and may still move to a region of a later extension.
+        Afterwards ``embedding_`` has the new rows at its end, and maps, density and the effect of ``given`` are
+        computed from all rows. A new row is placed at the minimum of the objective of the fit, with all other rows
+        fixed. Rows unlike any row of the map are flagged (``novel_``) at a given rate of false alarms. Groups of
+        neighbouring new rows with more flags than false alarms explain get a region of their own (``region_``), in free
+        space beside the map. Flagged rows without a region are placed beside the nearest rows, and may move to a region
+        of a later extension.
 
-        For models of the multilevel solver with ``bandwidth="perplexity"`` that were fitted to dense rows without gaps.
-        If the extension fails or is refused, the model stays as it was.
+        Available for models fitted by the multilevel solver with ``bandwidth="perplexity"`` to complete dense rows. If
+        the extension fails, the model is unchanged.
 
         Parameters
         ----------
         X : array of shape (m, d)
             New rows, with the columns of ``fit``.
         given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
-            Their known variables; needed, without gaps, if the model was fitted with ``given``. A category that was not
-            in the fit is refused.
+            Their known variables; required, without missing entries, if the model was fitted with ``given``. A category
+            that was not in the fit raises an error.
         hold : float or None, default=None
-            None: the rows of the map stay. A number: they may move, and ``hold / (2 N) Σ |z_i - z_i before|²`` over
-            them is added to the objective of all N rows, in units of the latent kernel (the attraction of all
+            None: existing rows do not move. A number: they may move, with the penalty ``hold / (2 N) Σ |z_i - z_i
+            before|²`` over them in the objective of all N rows, in units of the latent kernel (the attraction of all
             neighbours of a row weighs about 6): with 1 rows make room for new ones, with 100 they hardly move.
         false_alarm : float, default=0.01
-            Share of rows like those of the map that may be called novel, as in :meth:`is_novel`.
+            Share of rows like those of the map that may be flagged as novel, as in :meth:`is_novel`.
         least : int or None, default=None
-            Rows that a region of their own needs; None: ``perplexity``, and 30 at least.
+            Minimum number of rows of a new region; None: ``perplexity``, at least 30.
 
         Returns
         -------
@@ -159,9 +159,9 @@ class LivingMixin(RowChecks):
     @all_or_nothing_continued
     @one_blas_thread
     def forget(self, rows: object) -> Self:
-        """Let rows leave the map: maps, density and the effect of ``given`` are computed without them.
+        """Remove rows from the map: maps, density and the effect of ``given`` are computed without them.
 
-        The other rows stay where they are, to the bit. For the models that :meth:`extend` is for.
+        The other rows do not move, to the bit. Available for the same models as :meth:`extend`.
 
         Parameters
         ----------

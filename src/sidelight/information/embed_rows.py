@@ -53,14 +53,14 @@ def embed_rows(
         The path of a ``.npy`` or Parquet file or of a folder of Parquet files; an array; a function that returns the
         batches (arrays or tables) anew each time it is called. From arrays and ``.npy`` files the sample is read
         directly, and the rest in one pass; every other source is read in two passes, one of them for the sample. The
-        rows of a :class:`sidelight.distributed.DaskRows` are placed where they are, on the workers.
+        rows of a :class:`sidelight.distributed.DaskRows` are embedded on the workers that hold them.
     out : path of a .npy file, default=None
         File for the embedding, written batch by batch; an existing file is replaced once all rows are embedded. None:
         the embedding is returned as an array, which is then the only thing that grows with the number of rows.
     given : array of shape (n,) or (n, g), or table, default=None
         Known variables of all rows, which are factored out of the embedding (for a model that takes ``given``). With
         ``DaskRows`` also names of columns of its data frame, or a Dask array or data frame of as many rows. Rows with a
-        missing entry are placed by the map that averages over ``given``, and not refined.
+        missing entry are embedded by the map that averages over ``given``, and not refined.
     model : estimator or Pipeline, default=None
         The model to fit to the sample, in place; one that is already fitted is used as it is. Any estimator with
         ``fit`` and ``transform`` works. None: ``KernelInformationEmbedding(2, solver="multilevel")``.
