@@ -75,7 +75,7 @@ class Autoencoder(
     history_ : list of dict
     n_iter_ : int
     weight_decay_ : float
-        The weight decay that was used.
+        The weight decay used.
     n_features_in_ : int
 
     See Also

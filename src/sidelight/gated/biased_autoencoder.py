@@ -39,7 +39,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
     Parameters
     ----------
     n_components : int or None, default=10
-        Size of the auto-encoder's code. None: no auto-encoder, the predictor alone, to compare with.
+        Size of the auto-encoder's code. None: no auto-encoder; the predictor alone, for comparison.
     hidden : tuple of int, default=()
         Sizes of the hidden layers of the encoder of outputs; the decoder has the same in reverse.
     predictor : tuple of int, default=(30,)
@@ -66,7 +66,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
     history_ : list of dict
     n_iter_ : int
     weight_decay_ : float
-        The weight decay that was used.
+        The weight decay used.
     n_features_in_, n_outputs_ : int
 
     See Also

@@ -37,7 +37,7 @@ class ReconstructionDistance:
     parameters : sequence or None, default=None
         The values of θ to try. None: one pixel, or 10 degrees, in either direction; required for a callable.
     n_neighbors : int, default=20
-        Edges kept for each row and θ. Unconnected pieces are joined by their shortest Euclidean links.
+        Edges kept for each row and θ. Disconnected components are joined by their shortest Euclidean links.
     size : int, default=3
         Width of the local filter.
     n_jobs : int or None, default=None
