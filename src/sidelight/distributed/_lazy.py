@@ -53,8 +53,8 @@ def transform(model: Any, X: Any, *, given: Any = None) -> Any:
         Sent to each worker once.
     X : dask.array.Array of shape (n, d), cut along the rows only, or dask.dataframe.DataFrame
     given : name or list of names, Dask array, series or data frame, or one value for all rows, default=None
-        What is known of the rows, as ``model.transform`` takes it. Names are columns of the data frame ``X``, which
-        then are no columns of the rows. Data of Dask has the partitions of ``X``.
+        Known variables of the rows, as in ``model.transform``. Names are columns of the data frame ``X``, which then
+        are no columns of the rows. Data of Dask has the partitions of ``X``.
 
     Returns
     -------

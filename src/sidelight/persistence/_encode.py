@@ -64,7 +64,7 @@ class _SavesItself(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class ForeignEstimator:
-    """Stands, in a loaded model, for an estimator of another library, whose code and state were not saved.
+    """Placeholder in a loaded model for an estimator of another library, whose code and state were not saved.
 
     Parameters
     ----------

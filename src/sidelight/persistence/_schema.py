@@ -39,7 +39,7 @@ _KINDS |= {"array": "biufOU", "values": "biufOUSM"}
 
 
 class MismatchError(ValueError):
-    """A value that is not what its class says."""
+    """A stored value that does not match the schema of its class."""
 
 
 class Sizes(dict[str, int]):

@@ -31,7 +31,7 @@ COLOURS = 48
 def drive(
     model: Any, data: Dataset, picture: Any, *, n_views: int = 6, axes: Sequence[Axes] | None = None
 ) -> tuple[Axes, Axes]:
-    """Draw a drive: the world with the path and some views on the left, the learned map on the right.
+    """Draw a trajectory: the world with the path and some views on the left, the learned map on the right.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def action_arrows(model: Any, actions: Any, *, trajectory: Any = None, title: st
     model : fitted model, or array of shape (n, q)
         Latent points, in the order of the drive.
     actions : array-like of shape (n,)
-        What was done at each row; None where a drive ends.
+        The action taken at each row; None at the end of a trajectory.
     trajectory : array-like of shape (n,), optional
-        Which drive each row belongs to: no arrow leads from one to the next.
+        Trajectory of each row; no arrows are drawn between trajectories.
     title : str
         Title of the picture.
     ax : matplotlib Axes, optional

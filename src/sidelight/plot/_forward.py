@@ -32,7 +32,7 @@ def forward_grid(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the rows that ``inverse_transform`` gives on a lattice over the latent plane.
+    """Draw ``inverse_transform`` on a grid of latent points.
 
     Cells fade as the latent density falls and are blank where it is negligible: there the forward map
     extrapolates.

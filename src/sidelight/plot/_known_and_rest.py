@@ -25,22 +25,22 @@ def known_and_rest(
     titles: tuple[str, str] = ("by what was given", "by the rest"),
     axes: Sequence[Axes] | None = None,
 ) -> tuple[Axes, Axes]:
-    """Draw a map twice, coloured by what was given and by the rest.
+    """Draw a map twice, coloured by the factored-out variable and by another one.
 
-    Where ``known`` was factored out, its colours are mixed on the left; on the right the map shows its order.
+    If ``known`` was factored out, its colours are mixed on the left; the right panel shows the order by ``rest``.
 
     Parameters
     ----------
     Z : array-like of shape (n, q), or fitted model
         Latent points.
     known : array-like of shape (n,)
-        What was given.
+        The variable that was passed as ``given``.
     rest : array-like of shape (n,)
-        What the map should show instead.
+        The variable that the map should show.
     names : pair of str, optional
-        What the two colours mean; by default the columns' own names.
+        Names of the two variables; by default the columns' own names.
     periods : pair of float, optional
-        Their periods where they go round (360 for degrees).
+        Their periods, if they are periodic (360 for degrees).
     titles : pair of str
         Titles of the two pictures.
     axes : two matplotlib Axes, optional

@@ -78,7 +78,7 @@ class BatchRows(Rows):
 
 
 def check_batch(owner: object, batch: object, n_features: int | None, *, missing: bool) -> Array:
-    """A batch as float64 (m, d); raises where it is not valid.
+    """Return a batch as float64 (m, d); raise ValueError if it is not valid.
 
     Parameters
     ----------
