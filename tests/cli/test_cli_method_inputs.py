@@ -91,7 +91,7 @@ def test_a_model_of_pairs_says_that_it_needs_them(pairs, run, here):
     pytest.importorskip("torch", reason="needs the extra torch")
     done = run("embed", "before.npy", "--method", "gated-boltzmann")
     assert done.code == 1
-    assert "--method gated-boltzmann: learns how rows become others; say with --view-y FILE" in done.err
+    assert "--method gated-boltzmann: learns transformations of rows; pass the outputs with --view-y FILE" in done.err
     holes = pairs[1].copy()
     holes[3] = np.nan
     np.save("holes.npy", holes)

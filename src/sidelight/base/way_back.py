@@ -116,7 +116,7 @@ def undone_variance(owner: object, step: Any, V: Array, inputs: Any = None) -> A
         return np.asarray(V @ np.square(step.components_))
     if _is_imputer(step) or (_is(step, _DATA, "FunctionTransformer") and step.func is None):
         return np.asarray(V[:, : getattr(step, "n_features_in_", V.shape[1])])
-    rule = f"has no way back through {type(step).__name__}, which is not known to be linear"
+    rule = f"has no inverse through {type(step).__name__}, which is not known to be linear"
     remedy = "Use scalers, PCA and TruncatedSVD before the model, or leave return_std out"
     raise ValueError(error_message(owner, "return_std", True, rule, remedy))
 

@@ -163,7 +163,7 @@ class TrainingSettings:
     def check_stream(self, owner: str) -> None:
         """Raise ValueError for an optimiser that needs all rows at once."""
         if self.optimizer == "lbfgs":
-            rule = "works on all rows at once, and here they come batch by batch"
+            rule = "needs all rows at once, and this call trains batch by batch"
             raise ValueError(error_message(owner, "optimizer", "lbfgs", rule, 'Use "adam", which "auto" takes here'))
 
     @property

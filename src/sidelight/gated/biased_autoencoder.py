@@ -152,7 +152,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
         if outputs is not None and (self.n_components is None or not self.reconstruction):
-            rule = "teach nothing without an auto-encoder that is to reconstruct them"
+            rule = "have no effect without an auto-encoder that reconstructs them"
             remedy = "Set reconstruction=1.0, or leave them out"
             raise ValueError(error_message(self, "outputs", f"{len(outputs)} rows", rule, remedy))
         X, Y = parts = self._new_parts(architecture, X, y)

@@ -278,7 +278,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         """
         premapping = self._architecture().premapping
         if premapping != ():
-            rule = "mixes the columns of inputs, so that they have no places to go to"
+            rule = "mixes the input columns, so that a flow between columns is not defined"
             raise ValueError(error_message(self, "premapping", shown(premapping), rule, "Fit without one"))
         mapping = self.infer(X, y)
         if shape is not None:

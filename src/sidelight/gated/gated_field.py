@@ -227,7 +227,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
             remedy = 'Choose "gaussian", "binary", "poisson" or "multinomial"'
             raise ValueError(error_message(self, "model.visible", model.visible, rule, remedy))
         if model.persistent:
-            rule = "is not for crops, which are drawn anew for every batch"
+            rule = "is not available for crops, which are drawn anew for every batch"
             raise ValueError(error_message(self, "model.persistent", True, rule, "Leave it out"))
         sides = self._sides()
         for side in sides:

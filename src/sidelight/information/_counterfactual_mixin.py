@@ -158,7 +158,7 @@ class CounterfactualMixin(InformedSlopes):
             remedy = 'Set "auto", a number from 0 (the conditional mean) to 1 (all of it), or "row"'
             raise ValueError(error_message(self, "residual", residual, "is not a share", remedy))
         if float(residual) > 0 and given_now is None:
-            rule = "needs to know what the rows are now, to tell what is their own"
+            rule = "needs the current values of the rows to compute their residuals"
             raise ValueError(error_message(self, "residual", residual, rule, "Give given_now, or leave residual out"))
         return float(residual)
 
@@ -169,7 +169,7 @@ class CounterfactualMixin(InformedSlopes):
         places = self._informed_maps().places
         if places is None:
             argument = "given_now" if knows_now else "return_std"
-            rule = "needs a change of rows, which models saved by an older version do not have"
+            rule = "needs the change model, which models saved by an older version lack"
             raise ValueError(error_message(self, argument, "something", rule, "Fit the model again"))
         return places
 
@@ -236,7 +236,7 @@ class CounterfactualMixin(InformedSlopes):
         known = self._known(entries, n)
         if entries is None or (known is not None and not known.complete.all()):
             seen = "nothing" if entries is None else "a missing entry"
-            rule = "does not say which effect is to be taken off"
+            rule = "does not say which effect to subtract"
             raise ValueError(error_message(self, argument, seen, rule, "Give an entry for each row, or one for all"))
         return known
 

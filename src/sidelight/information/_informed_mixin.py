@@ -253,7 +253,7 @@ class InformedMixin(TwoWayMixin):
     def _seen_rows(self, X: object, given: object) -> Array:
         rows = np.asarray(self.frame_.points(self._complete_rows(X)))
         if self.given_ is not None and given is None:
-            rule = "leaves the effect of what was given in the rows"
+            rule = "would leave the effect of the fitted given in the rows"
             raise ValueError(error_message(self, "given", None, rule, "Give the values of these rows, as in fit"))
         known = self._known(given, len(rows))
         if known is not None and not known.complete.all():
@@ -304,7 +304,7 @@ class InformedMixin(TwoWayMixin):
             raise ValueError(error_message(self, "given", seen, rule, "Fit with given, or leave it out"))
         known = self.given_.encode(self, given, n)
         if self.metric == "precomputed":
-            rule = "has no effect on rows that are known by their distances, which decide alone"
+            rule = "has no effect with precomputed distances"
             warn(error_message(self, "given", "something", rule, "Leave it out"), UserWarning)
         return None if self.marginal_forward_ is None else known
 

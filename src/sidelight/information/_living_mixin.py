@@ -207,24 +207,26 @@ class LivingMixin(RowChecks):
             raise ValueError(error_message(self, argument, seen, rule, remedy))
 
         if current_name(self.solver_) != "multilevel":
-            refuse("solver", self.solver_, "fits all rows at once, none can be held", "Fit with solver='multilevel'")
+            refuse(
+                "solver", self.solver_, "fits all rows at once, and none can be fixed", "Fit with solver='multilevel'"
+            )
         if self.bandwidth != "perplexity":
-            refuse("bandwidth", self.bandwidth, "is one for the rows of the fit", "Fit with bandwidth='perplexity'")
+            refuse("bandwidth", self.bandwidth, "was set for the rows of the fit", "Fit with bandwidth='perplexity'")
         if self.metric != "euclidean" or not isinstance(self.frame_, Frame):
             seen = self.metric if isinstance(self.frame_, Frame) else "sparse rows"
             refuse("metric", seen, "keeps no rows to add to", "Fit to dense rows with metric='euclidean'")
         if getattr(self, "filled_", None) is not None:
-            refuse("missing", self.missing, "filled the rows of the fit by each other", "Fill the gaps before the fit")
+            refuse("missing", self.missing, "imputed the fitted rows from each other", "Impute the rows before the fit")
         if self.product_backward_ is not None:
             refuse("conditioning", "product", "cannot take further rows", "Fit with conditioning='balanced'")
         if len(self.embedding_) != len(self.backward_.outputs):
-            refuse("given", "NaN", "was missing in rows of the fit", "Fit to rows of which all is known")
+            refuse("given", "NaN", "was missing in rows of the fit", "Fit to rows without missing entries in given")
         if self.adapted_rows_ is not None:
             refuse("given", "a category of adapt", "has no rows in the map", "Extend the model before it is adapted")
 
     def _known_of_all(self, given: object, n: int) -> EncodedGiven | None:
         if self.given_ is not None and given is None:
-            rule = "leaves the effect of what was given in the rows"
+            rule = "would leave the effect of the fitted given in the rows"
             raise ValueError(error_message(self, "given", None, rule, "Give the values of the new rows, as in fit"))
         known = self._known(given, n)
         if known is not None and not known.complete.all():
@@ -238,7 +240,7 @@ class LivingMixin(RowChecks):
         fine = some.ndim == 1 and (some.dtype.kind in "iu" or (some.dtype == bool and len(some) == n))
         if not fine or (some.dtype.kind in "iu" and len(some) and not -n <= some.min() <= some.max() < n):
             seen = f"array of {some.dtype} and shape {some.shape}"
-            rule = f"does not name rows of the map, which has {n}"
+            rule = f"does not select rows of the map, which has {n}"
             raise ValueError(error_message(self, "rows", seen, rule, "Give row numbers, or a mask of all rows"))
         stay = np.ones(n, dtype=bool)
         stay[some] = False

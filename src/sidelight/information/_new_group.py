@@ -68,7 +68,7 @@ def refuse_unadaptable(owner: str, given: Given, effect: Effect, *, constant: bo
         return ValueError(error_message(owner, "given", seen, f"cannot be adapted: {rule}", remedy))
 
     if not places:
-        raise refuse(names, "its effect is a smooth one of numbers, which have no new category", "Use the model as is")
+        raise refuse(names, "it is a number, and only categories can be added", "Use the model as is")
     open_ones = tuple(place for place in places if given.columns[place].matrix is None)
     if not open_ones:
         rule = "the kernel between its categories has no row for a new one"

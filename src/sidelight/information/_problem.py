@@ -372,7 +372,7 @@ def _unless_explained(owner: str, points: Array, rest: Array, least: float) -> A
     power, left = (float(np.vdot(part - part.mean(axis=0), part - part.mean(axis=0))) for part in (points, rest))
     if power == 0 or left > least * power:
         return rest
-    rule = "explains X entirely, so that nothing is left to show"
+    rule = "explains X entirely, so that no structure remains to embed"
     remedy = "Give less: a column with a value of its own in every row knows everything"
     warn(error_message(owner, "given", "what was given", rule, remedy), UserWarning)
     return np.zeros_like(rest)

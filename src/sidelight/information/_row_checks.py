@@ -244,7 +244,7 @@ class RowChecks(InformedIntervals):
         empty = np.flatnonzero(np.isnan(X).all(axis=axis))
         if len(empty):
             seen, rule = f"{what} {empty[0]}", "has no observed entry"
-            raise ValueError(error_message(self, "X", seen, rule, f"Leave out every {what} of which nothing is known"))
+            raise ValueError(error_message(self, "X", seen, rule, f"Leave out every {what} without an observed entry"))
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()

@@ -158,7 +158,7 @@ def check_missing(kernel: KernelSettings, missing: str | Missing) -> None:
     owner, options = kernel.owner, Missing.of(missing)
     options.check(owner, argument_name("missing", missing, Missing, "method"))
     if options.fills and kernel.precomputed:
-        rule = "needs rows, and precomputed distances are none"
+        rule = "needs rows, not precomputed distances"
         raise ValueError(error_message(owner, "missing", options.method, rule, 'Use missing="refuse"'))
     if options.method == "expected":
         _check_expected(kernel)

@@ -356,7 +356,7 @@ class JointInformationEmbedding(
         kernels = [ViewKernel(view.kernel.pairs, view.rows, n) for view in views]
         telling = [kernel for kernel, view in zip(kernels, views, strict=True) if not view.is_constant]
         if len(telling) < len(views) == 2:
-            rule = "is the same in every row, so the map is that of the other view alone"
+            rule = "is the same in every row, so the map shows the other view alone"
             name = "X" if views[0].is_constant else "y"
             warn(error_message(self, name, "constant", rule, "Leave it out"), UserWarning)
         S = alternating_kernel(telling or kernels[:1], keep=round(_KEPT * self.perplexity), n_jobs=self.n_jobs)

@@ -58,7 +58,7 @@ def intervals_around(middle: Array, half: Array, level: float) -> Intervals:
 def check_enough_rows(owner: object, n: int) -> None:
     """Raise where fewer than 20 rows can be left out."""
     if n < FEWEST:
-        rule = f"is less than the {FEWEST} that errors of left-out rows say something about"
+        rule = f"is less than the {FEWEST} needed to calibrate intervals"
         raise ValueError(error_message(owner, "training rows", n, rule, "Fit to more rows"))
 
 

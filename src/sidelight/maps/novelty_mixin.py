@@ -79,7 +79,7 @@ class NoveltyMixin:
         check_number(self, "false_alarm", false_alarm, 0.0, 1.0)
         p, n = self._p_values(X)
         if false_alarm * (n + 1) < 1.0 - 1e-9:
-            rule = f"is rarer than the {n} training rows that are compared can tell"
+            rule = f"is too small for the {n} training rows compared with"
             remedy = f"Give {1 / (n + 1):.2g} or more, or fit to more rows"
             raise ValueError(error_message(self, "false_alarm", false_alarm, rule, remedy))
         return np.asarray(p <= false_alarm * (1.0 + 1e-9))

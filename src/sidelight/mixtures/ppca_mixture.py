@@ -187,7 +187,7 @@ class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, Es
     def _unreduced(self, X: Array) -> Array:
         """Dense rows, which may miss entries; a model of coordinates cannot take these."""
         if self.reduction_ is not None:
-            rule = "was fitted to the coordinates of sparse rows, for which every entry of a row must be known"
+            rule = "was fitted to the coordinates of sparse rows and needs complete rows"
             remedy = "Fit it to a dense array"
             raise ValueError(error_message(self, "X", "missing entries", rule, remedy))
         rows: Array = self._checked(X, sparse=False)

@@ -240,7 +240,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals,
         kinds = [np.float64, np.float32]
         X = as_rows_of(validated(self, X, dtype=kinds, reset=not begun, accept_sparse="csr"), np.float64)
         if X.shape[1] > LARGEST:
-            rule = f"has more than the {LARGEST} of which products are kept"
+            rule = f"has more than the {LARGEST} columns that partial_fit supports"
             remedy = "Use fit, which makes no dense copy of sparse rows" if issparse(X) else "Use fit_batches"
             raise ValueError(error_message(self, "X", f"{X.shape[1]} columns", rule, remedy))
         before = MomentStream(self.centre_, self.unit_, self.moments_) if begun else None

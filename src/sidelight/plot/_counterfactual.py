@@ -72,8 +72,8 @@ def counterfactual_grid(
     entries = entries_of(changed, None, MOST_VALUES) if values is None else list(values)
     own = None if given is None else decoded(model.given_, model.given_.encode("counterfactual_grid", given, len(rows)))
     if own is None and len(model.given_.columns) > 1:
-        rule = "leaves the other columns unknown"
-        raise ValueError(error_message("counterfactual_grid", "given", None, rule, "Give what is known of the rows"))
+        rule = "leaves the other columns of given unknown"
+        raise ValueError(error_message("counterfactual_grid", "given", None, rule, "Give the values of the rows"))
     Z = model.transform(X, given=own)
     shown = [rows]
     for entry in entries:

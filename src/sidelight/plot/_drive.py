@@ -105,7 +105,7 @@ def action_arrows(model: Any, actions: Any, *, trajectory: Any = None, title: st
     if labels.shape != (len(Z),):
         rule = f"does not say what was done at each of {len(Z)} rows"
         raise ValueError(
-            error_message("action_arrows", "actions", labels.shape, rule, "Give None at the end of a drive")
+            error_message("action_arrows", "actions", labels.shape, rule, "Give None at the end of a trajectory")
         )
     drives = np.zeros(len(Z)) if trajectory is None else np.asarray(trajectory)
     stepping = np.array([label is not None for label in labels[:-1]]) & (drives[1:] == drives[:-1])

@@ -66,7 +66,7 @@ def known_and_rest(
     if axes is None:
         axes = pyplot.subplots(1, 2, figsize=(11.6, 4.6), layout="constrained")[1]
     if len(axes) != 2:
-        rule = "are not one for what was given and one for the rest"
+        rule = "are not a pair (one for known, one for rest)"
         raise ValueError(error_message("known_and_rest", "axes", f"{len(axes)} axes", rule, "Pass two"))
     left, right = (
         scatter(Z, colour=colour, name=name, period=period, title=title, ax=ax)

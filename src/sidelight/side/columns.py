@@ -102,7 +102,7 @@ def _table(owner: object, given: Any) -> Table:
         names = [str(name) for name in given.columns]
         if len(set(names)) < len(names):
             repeated = next(name for name in names if names.count(name) > 1)
-            rule = "is there more than once"
+            rule = "occurs more than once"
             raise ValueError(
                 error_message(owner, "given", f"column {repeated!r}", rule, "Give each column its own name")
             )

@@ -103,7 +103,7 @@ class ReconstructionDistance:
         if self.parameters is not None:
             return list(self.parameters)
         if not isinstance(self.transformation, str):
-            rule = "says nothing of a transformation of your own"
+            rule = "has no default for a callable transformation"
             raise ValueError(error_message(self, "parameters", None, rule, "Give the values of θ to try"))
         step = STEPS[self.transformation]
         return [-step, step]

@@ -95,7 +95,7 @@ class ActionMixin(TwoWayMixin):
     ) -> Array | tuple[Array, Array]:
         """The observations (m, d) expected after an action at new observations (m, d), and their latent points."""
         if not self._has_data_space():
-            rule = "holds observations, and distances have no way back to them"
+            rule = "holds observations, and precomputed distances have no inverse map to them"
             raise ValueError(error_message(self, "rows", f"array of shape {X.shape}", rule, "Give row numbers"))
         checked = self._checked(X)
         dynamics, frame = world.dynamics, self.frame_
@@ -240,7 +240,7 @@ class ActionMixin(TwoWayMixin):
         walk, vectors = read_actions(type(self).__name__, actions, len(rows), trajectory)
         wanted = len(dynamics.centre) - self.latent_.shape[1]
         if (vectors is None) != bool(dynamics.names) or (vectors is not None and vectors.shape[1] != wanted):
-            rule = "are not of the kind of training"
+            rule = "are not of the type used in fit"
             raise ValueError(error_message(self, "actions", repr(walk), rule, f"Give {self._known_actions(world)}"))
         labels = walk.labels if vectors is None else vectors[walk.steps[:, 0]]
         good = [at for at, label in enumerate(labels) if world.knows(label)]

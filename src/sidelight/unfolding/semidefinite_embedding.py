@@ -263,7 +263,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estima
             )
         except UnconnectedError as error:
             rule = (
-                f"leaves {error.n_pieces} unconnected pieces with {self.n_neighbors} neighbours: variance has no bound"
+                f"leaves {error.n_pieces} unconnected pieces with {self.n_neighbors} neighbours: variance is unbounded"
             )
             remedy = 'Give more neighbours, or graph="mutual", which joins them'
             raise ValueError(error_message(self, "graph", self.graph, rule, remedy)) from None
