@@ -56,7 +56,7 @@ def test_the_report_of_an_informed_map_measures_it_and_fits_no_other(trained):
     page = (trained[0] / "out" / "report.html").read_text(encoding="utf-8")
     assert "Given: batch (3 categories), explains" in page
     assert "<td>0.333</td>" in page
-    assert "t, guessed from other groups" in page
+    assert "t, predicted from other groups" in page
     assert "plain map" not in page
 
 
@@ -348,7 +348,7 @@ def test_score_and_report_use_what_the_file_says(trained, run, here):
     assert informed["reconstruction_r2"] > blind["reconstruction_r2"] + 0.1
     for data in (folder / "lots.csv", "bare.csv"):
         assert run("report", model, data, "--out", "page.html", "--force", "--period", "t=6").code == 0
-    assert "so they are placed by averaging over it" in (here / "page.html").read_text(encoding="utf-8")
+    assert "so they are embedded by averaging over them" in (here / "page.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.thorough

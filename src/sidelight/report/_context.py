@@ -239,7 +239,7 @@ class Context:
     def before(self) -> Before | None:
         """The map without ``given``, for comparison; None if the user did not ask for one."""
         if self.plain is not None:
-            return Before("plain map", "Plain: the map of the same rows without what was given.", self.plain)
+            return Before("plain map", "Plain: the map of the same rows without given.", self.plain)
         return fit_plain(self.model, self.X) if self.fits_plain else None
 
     @cached_property

@@ -159,7 +159,7 @@ def fit_plain(model: FittedModel, X: Any) -> Before:
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
             rows = model.rows(X)
     twin = plain_model(model).fit(rows)
-    words = "Plain: the same model and settings without what was given, fitted for this report."
+    words = "Plain: the same model and settings without given, fitted for this report."
     return Before("plain map", words, np.asarray(twin.embedding_, dtype=np.float64))
 
 
@@ -168,7 +168,7 @@ def check_fits_plain(plain: str, known: Any, rows: NDArray[Any] | None) -> None:
     if plain != "fit":
         raise ValueError(error_message("report", "plain", plain, "is not an option", "Pass 'fit', or the map itself"))
     if known is None:
-        rule = "has nothing to compare with: nothing was given, or it is not known of these rows"
+        rule = "needs given, which the model does not have or which is unknown for these rows"
         raise ValueError(error_message("report", "plain", plain, rule, "Pass given=, or leave plain out"))
     if rows is None:
         rule = "needs the rows as a table"

@@ -109,17 +109,17 @@ def _rows(
     """Evenly spaced rows without gaps that are affordable beside some lines; or why there are none."""
     offers = capabilities(last_step_of(context.model))
     if context.X is None:
-        return None, "The rows themselves were not given to the report."
+        return None, "The rows were not passed to the report."
     if not offers.has_jacobian or (lines == 0 and not offers.has_inverse):
-        return None, "The maps of this model have no derivative in closed form, which this is read from."
+        return None, "This needs derivatives of the maps, which this model does not have in closed form."
     if context.informed and context.known is None:
-        return None, "What the model was given is not known of these rows."
+        return None, "The given values of these rows are unknown."
     whole = np.isfinite(context.X).all(axis=1)
     if context.known is not None:
         whole &= context.known.complete
     rows = np.flatnonzero(whole) if among is None else among[whole[among]]
     if len(rows) < 4:
-        return None, "Too few rows miss no entry."
+        return None, "Too few complete rows."
     allowed = _allowed_seconds(context)
     count = min(len(rows), MOST)
     while _seconds(context, count, lines) > allowed and count > FEWEST:

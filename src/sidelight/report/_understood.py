@@ -40,5 +40,5 @@ def understood(model: FittedModel) -> str:
     share = f"{100 * model.explained_:.0f} %" if model.explained_ > 0 else "nothing"  # held out: it may be below 0
     words = f"given: {', '.join(names)}, {verb} {share} of the variance"
     if model.confounded_:
-        words += "; the groups differ in the rest, too, so its effect is that on rows that match across groups"
+        words += "; the groups also differ otherwise, so the effect was estimated from matched rows"
     return "; ".join([words, *model.only_here_])
