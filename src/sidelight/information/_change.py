@@ -1,4 +1,4 @@
-"""Fit what a counterfactual needs besides the maps: how rows change with ``given``, and what they keep.
+"""Fit the change model of counterfactuals: the change of rows with ``given``, and the share of residuals to keep.
 
 The change is estimated from rows that were matched by their looks. Where residuals of the groups have unlike directions
 (``change_.kept`` is 0), groups look unlike, as a car and a duck do, and the change is that of the maps alone.

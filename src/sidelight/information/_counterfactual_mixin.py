@@ -163,7 +163,7 @@ class CounterfactualMixin(InformedSlopes):
         return float(residual)
 
     def _places(self, knows_now: bool, return_std: bool) -> Places | None:
-        """The change of rows at latent points, where it is asked for; None where ``given`` was constant."""
+        """The change of rows at latent points; None if ``given`` was constant."""
         if not (knows_now or return_std) or self.marginal_forward_ is None:
             return None
         places = self._informed_maps().places
@@ -174,7 +174,7 @@ class CounterfactualMixin(InformedSlopes):
         return places
 
     def _outside(self, X: object, checked: Points, rows: Array, kept: Array, columns: Array | None) -> Array:
-        """Rows in the units of the data; of sparse rows, what is outside the truncated basis is kept, too."""
+        """Rows in the units of the data; sparse rows keep their part outside the truncated basis."""
         out = outside_in_columns(self.frame_, rows, columns)
         if isinstance(self.frame_, TruncatedFrame) and kept.any():
             basis = outside_in_columns(self.frame_, self.frame_.inside(dense_points(checked)), columns)

@@ -275,7 +275,7 @@ class LivingMixin(RowChecks):
         return np.asarray(getattr(self, "region_", np.zeros(len(self.embedding_), dtype=np.int64)))
 
     def _past(self) -> list[NamedValues]:
-        """The versions so far, of which the first is the fit."""
+        """The versions so far; the first one is the fit."""
         past: list[NamedValues] | None = getattr(self, "versions_", None)
         return [{"version": 0, "change": "fit", "rows": len(self.embedding_)}] if past is None else past
 

@@ -154,7 +154,7 @@ def check_learned(kernel: KernelSettings, latent_kernel: str, *, given: bool) ->
 
 
 def check_missing(kernel: KernelSettings, missing: str | Missing) -> None:
-    """Raise ValueError for an unknown treatment of missing entries, and where it does not apply."""
+    """Raise ValueError for an unknown or inapplicable treatment of missing entries."""
     owner, options = kernel.owner, Missing.of(missing)
     options.check(owner, argument_name("missing", missing, Missing, "method"))
     if options.fills and kernel.precomputed:

@@ -72,7 +72,7 @@ class SolverRequest:
 
     @property
     def is_open(self) -> bool:
-        """Whether rows may decide on the solver: "auto", and nothing that the multilevel solver has no place for."""
+        """Whether the solver depends on the rows: "auto", and no setting that the multilevel solver lacks."""
         return self.solver == "auto" and not self.against_multilevel() and not self.annealing_options()
 
     def annealing_options(self) -> NamedValues:

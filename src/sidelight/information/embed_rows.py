@@ -161,7 +161,7 @@ def _opened(source: object) -> tuple[Rows, Array | None]:
 
 
 def _sampled(source: object, rows: Rows, array: Array | None, m: int, seed: int) -> Sample:
-    """Rows of the sample (m, d) with their row numbers (m,) and what is known of them.
+    """Rows of the sample (m, d) with their row numbers (m,) and their ``given``.
 
     A file is memory-mapped anew for every few rows: pages that were read (with whole neighbourhoods of the rows) count
     as memory of this process for as long as a map is open.
@@ -180,7 +180,7 @@ def _sampled(source: object, rows: Rows, array: Array | None, m: int, seed: int)
 
 
 def _fit(model: Untyped, X: Array, given: object) -> None:
-    """Fit the sample; in a Pipeline the last step takes what is known."""
+    """Fit the model to the sample; in a Pipeline the last step takes ``given``."""
     name = f"{model.steps[-1][0]}__given" if isinstance(model, Pipeline) else "given"
     model.fit(X, **({} if given is None else {name: given}))
 

@@ -189,7 +189,7 @@ def spread_evenly(n: int, most: int) -> Array:
 
 
 def _some_of_each(codes: Array, most: int) -> Array:
-    """Stratified sample of about ``most`` row indices, with at least five of each category if it has so many."""
+    """Stratified sample of about ``most`` row indices, with at least five rows per category where available."""
     if len(codes) <= most:
         return np.arange(len(codes))
     order = np.argsort(codes, kind="stable")

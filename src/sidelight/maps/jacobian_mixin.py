@@ -109,7 +109,7 @@ class InverseJacobianMixin(JacobianMixin):
 
     @abstractmethod
     def _inverse_slopes(self, Z: Array, given: object, columns: Array | None) -> Array:
-        """Jacobians (m, d, q) of the way back at validated latent points, or (m, c, q) of some columns."""
+        """Jacobians (m, d, q) of ``inverse_transform`` at validated latent points, or (m, c, q) of some columns."""
 
     @abstractmethod
     def _checked_latent(self, X: Any) -> Array:

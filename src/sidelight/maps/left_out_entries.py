@@ -95,13 +95,13 @@ def hide_in_turns(observed: Array, rows: Array, turns: int = _TURNS) -> Array:
 
 
 def _with_one_left(observed: Array, hidden: Array) -> Array:
-    """Hidden entries that are observed, without rows of which nothing would be left."""
+    """Observed entries to hide, without rows that would lose all entries."""
     hidden = observed & hidden
     return np.asarray(hidden & (observed & ~hidden).any(axis=1, keepdims=True))
 
 
 def _company(gaps: Array, column: int) -> Array:
-    """``h / p₁`` (d,) of the head of this file: what is missing with a column more often than without it."""
+    """``h / p₁`` (d,) of the module docstring: columns missing more often together with a column than without it."""
     lacks = gaps[:, column]
     first, other = (max(int(side.sum()), 1) for side in (lacks, ~lacks))
     p1, p0 = gaps[lacks].sum(axis=0) / first, gaps[~lacks].sum(axis=0) / other
@@ -138,7 +138,7 @@ def hidden_errors(X: Array, observed: Array, predict: Callable[[Array, Array], t
 
 
 def fold_count(entries: int) -> int:
-    """Number of folds for rows of so many entries.
+    """Number of folds for a given number of entries.
 
     Examples
     --------

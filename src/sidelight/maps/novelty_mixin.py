@@ -1,4 +1,4 @@
-r"""Mixin with "nothing like this was in the training data", at a stated rate of false alarms.
+r"""Mixin for novelty detection at a given rate of false alarms.
 
 With the log densities s_1, ..., s_n of training rows that were left out of the density, and s of a new row,
 

@@ -45,7 +45,7 @@ _ROWS_EACH = 6  # rows per chart, at least; as many as columns for full covarian
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the user has said; "auto" is to be chosen.
+    """The user's settings; "auto" is selected on held-out rows.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _filled(X: Array, settings: EMSettings) -> Array:
 
 
 def _fallback(rows: Rows, wanted: Wanted, settings: EMSettings) -> AnyKind:
-    """What is fitted to rows that are too few to hold any out: planes, or Gaussians with half of the correlations."""
+    """Model for too few rows to hold any out: planes, or Gaussians with half of the correlations."""
     d = rows.n_features
     if wanted.covariance == "plane" or d > MOST_COLUMNS:
         return PlaneKind(min(2, d - 1) if isinstance(wanted.n_components, str) else wanted.n_components)
