@@ -81,7 +81,7 @@ def _count(X: Array, enough: int) -> int:
 
 
 def distance_variation(X: Array) -> float:
-    """Standard deviation over mean of the distances between rows (up to 64 of them); infinite where it is not known."""
+    """Standard deviation over mean of the distances between rows (up to 64 of them); infinite if unknown."""
     rows = np.asarray(X[np.unique(np.linspace(0, len(X) - 1, _PROBED).astype(np.int64))], dtype=np.float64)
     if not np.isfinite(rows).all():
         return float("inf")

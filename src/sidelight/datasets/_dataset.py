@@ -1,4 +1,4 @@
-"""What every generator and loader returns: the rows, and what is truly known about them."""
+"""The result of every generator and loader: rows with their true factors."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ class DaskRows(Rows):
         return Form(self.n_features, self._missing)
 
     def _known_parts(self) -> Sequence[Any]:
-        """What is known of the rows of each partition, as delayed."""
+        """``given`` of the rows of each partition, as delayed."""
         given = self.given
         if given is None:
             return [None] * len(self._parts)
@@ -167,7 +167,7 @@ class DaskRows(Rows):
 
 
 def _lengths(source: Any, parts: Sequence[Any]) -> list[int]:
-    """Rows of each partition: what an array says of its chunks; of a data frame one column is read."""
+    """Number of rows of each partition: from the chunks of an array, or by reading one column of a data frame."""
     if hasattr(source, "numblocks"):
         if not np.isnan(source.shape[0]):
             return [int(n) for n in source.chunks[0]]
@@ -224,6 +224,6 @@ def _pair(parts: list[Sums]) -> Sums:
 
 @dask.delayed(pure=False)
 def _picked(part: Any, given: Any, numbers: Array, form: Form) -> tuple[Array, Any]:
-    """Rows of a partition by their number in it, as float64, and what is known of them."""
+    """Rows of a partition by their number in it, as float64, with their ``given``."""
     rows = part.iloc[numbers] if hasattr(part, "iloc") else np.asarray(part)[numbers]
     return form.checked(rows), None if given is None else taken(given, numbers)

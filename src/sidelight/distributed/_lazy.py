@@ -207,7 +207,7 @@ def _graph(owner: str, model: Any, X: Any, given: Any, call: _Call) -> Any:
 
 
 def _separated(owner: str, X: Any, given: Any) -> tuple[Any, Any, object]:
-    """Rows, what is known of them as Dask data with the same partitions, and one value for all rows."""
+    """Rows, their ``given`` as Dask data with the same partitions, and one value for all rows."""
     if not hasattr(X, "to_delayed") or getattr(X, "ndim", 0) != 2:
         rule, remedy = "is no Dask array or data frame of rows and columns", "Call the method of the model itself"
         raise TypeError(error_message(owner, "X", type(X).__name__, rule, remedy))

@@ -141,7 +141,7 @@ class TrainingSettings:
         return replace(self, weight_decay=weight_decay, verbose=0, unset=self.unset - {"weight_decay"})
 
     def of_columns(self, n_columns: int) -> TrainingSettings:
-        """The same for so many modelled columns."""
+        """The same settings for a number of modelled columns."""
         if not (self.rule.per_column and self.ends_by_itself and "weight_decay" in self.unset):
             return self
         return replace(self, weight_decay=self.rule.weight_decay / n_columns)

@@ -254,14 +254,14 @@ class MixtureMixin(
 
     @abstractmethod
     def _keep_stream(self, stream: MixtureStream[P, F], kind: MixtureKind[P, F]) -> None:
-        """Set the charts, what follows from them, and the state of the stream."""
+        """Set the charts, the attributes derived from them, and the state of the stream."""
 
     @abstractmethod
     def _stream(self) -> MixtureStream[P, F]:
         """The state that ``_keep_stream`` has set."""
 
     def _n_stream_charts(self, n_charts: int | str) -> int:
-        """How many charts a stream begins with; refuses a choice by all rows."""
+        """Initial number of charts of a stream; raise for a selection that needs all rows."""
         if isinstance(n_charts, str):
             remedy = 'Give a number, or "auto", which chooses by the first batch'
             raise ValueError(error_message(self, "n_charts", self.n_charts, "cannot be chosen from a stream", remedy))
@@ -286,7 +286,7 @@ class MixtureMixin(
         return ArrayRows(X, n_jobs=self.n_jobs, block=block)
 
     def _seen(self, X: Untyped) -> Untyped:
-        """Rows as the fitted mixture sees them: coordinates, where it was fitted to those of sparse rows."""
+        """Rows in the space of the mixture: principal coordinates, if it was fitted to sparse rows."""
         if self.reduction_ is not None:
             return self.reduction_.scores(X).astype(X.dtype, copy=False)
         return self._prepared(X)

@@ -289,7 +289,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals,
         )
 
     def _keep_fit(self, found: FittedGaussian, sample: Array, *, few: bool = True, errors: bool = True) -> None:
-        """Set what all fits have in common; ``sample``: training rows to compare new ones with."""
+        """Set the attributes common to all fits; ``sample``: training rows to compare new ones with."""
         maps = found.maps
         own = training_densities(maps, sample, self.n_jobs, few=few)
         latent = np.sort(standard_normal_log_density(maps.embed(sample, self.n_jobs)))
@@ -301,7 +301,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals,
         self.n_iter_ = max(1, len(found.history))
 
     def _keep(self, maps: LinearGaussianMaps) -> None:
-        """Set the model, its frame, and what follows from them."""
+        """Set the model, its frame, and the attributes derived from them."""
         model, scale = maps.model, maps.scale
         self.model_, self.gaussian_ = model, maps.gaussian
         self.centre_, self.scale_ = maps.centre, scale

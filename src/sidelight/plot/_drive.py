@@ -1,4 +1,4 @@
-"""A drive of the image robot: its world with the path and the views, beside the map with what the actions do."""
+"""A trajectory of the image robot: its world with path and views, beside the map with the action arrows."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def _window(pose: Floats, view: int) -> Floats:
 
 
 def _world(ax: Axes, data: Dataset, picture: Any, n_views: int) -> None:
-    """The part of the world around the path, the path by its actions, windows and what is seen through them."""
+    """Draw the part of the world around the path, the path coloured by action, and the views."""
     poses, labels = data.factors["poses"], data.factors["actions"]
     view = data.images.shape[1]
     outlines = np.array([_window(pose, view) for pose in poses])

@@ -1,4 +1,4 @@
-"""The same map twice: coloured by what was given, which should not show, and by the rest, which should."""
+"""The same map twice: coloured by the factored-out variable and by another one."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def _widths(context: Context) -> str:
 
 
 def _samples(context: Context) -> str:
-    """How many samples there are, and of what."""
+    """Number and kind of samples, in words."""
     examples, n = context.examples, context.n_rows
     if examples is None or (examples.structure == "rows" and not examples.paired):
         return f"{n:,} rows"
@@ -62,7 +62,7 @@ def _samples(context: Context) -> str:
 
 
 def _made_by(context: Context) -> str:
-    """What was made of the samples, by what, and how long it took."""
+    """Model and duration of the fit, in words."""
     name = name_of(context.described)
     took = "" if context.seconds is None else f" in {_duration(float(context.seconds))}"
     if context.map is not None:
@@ -158,7 +158,7 @@ def _kept_variance(context: Context) -> list[tuple[str, str, str]]:
 
 
 def cost_section(context: Context) -> Section:
-    """What the map cost: time, iterations, and the memory that was expected."""
+    """Cost of the map: time, iterations, and estimated memory."""
     n, d, offers = context.n_rows, context.n_features, capabilities(context.model)
     rows = [("rows × columns", f"{n:,} × {_widths(context)}")] if d else [("samples", f"{n:,}")]
     if context.seconds is not None:

@@ -31,7 +31,7 @@ def column_in_words(column: Any) -> str:
 
 
 def understood(model: FittedModel) -> str:
-    """Return what was given, what it explains, and whether it is confounded; empty for a model that knows nothing."""
+    """Describe ``given``, the variance it explains, and whether it is confounded; empty without ``given``."""
     given = given_of(model)
     if given is None:
         return ""

@@ -131,7 +131,7 @@ def _array(entries: Any) -> Array:
 
 
 def _entries(owner: object, entries: Any) -> Entries:
-    """One column as an array, with what its type says: dates become days, categorical types keep their order."""
+    """One column as an array: dates become days, categorical types keep their order."""
     dtype = getattr(entries, "dtype", None)
     names, order = _categories(entries, dtype)
     array = _array(_unwrapped(entries, dtype))

@@ -269,7 +269,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
         return Cost(64 * n * d + 64 * d * min(n, d), 0.1 + d**1.4 * (1.5e-3 * tried**0.6 + 3e-5 * rest))
 
     def _fitted_model(self, A: Array, seed: int) -> tuple[EntryModel | None, dict[str, float]]:
-        """The model of the code (n, p), None where it has no columns, and the errors of the models that were tried."""
+        """The model of the code (n, p), None if it has no columns, and the errors of the candidate models."""
         if not A.shape[1]:
             return None, {}
         errors: dict[str, float] = {}

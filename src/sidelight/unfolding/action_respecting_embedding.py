@@ -361,7 +361,7 @@ def _warn_of_collapse(owner: str, squares: Array, states: Array, actions: Action
 
 
 def _warn_of_pieces(owner: str, actions: Actions, n_pieces: int) -> None:
-    """Warn of pieces that share no place: where they lie beside each other means nothing."""
+    """Warn of trajectories without a common place, whose relative position has no meaning."""
     rule = f"leaves {n_pieces} trajectories without a common place; they are embedded separately"
     remedy = (
         "Where they lie to each other means nothing: give trajectories that share a place, or pairs= with distances"
