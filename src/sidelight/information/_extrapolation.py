@@ -15,7 +15,7 @@ def check_row_can_be_kept(owner: object, given: Given | None, given_now: object,
     """Raise for ``residual="row"`` without ``given_now``, for numbers, and with standard deviations."""
     rule = remedy = None
     if given_now is None:
-        rule, remedy = "needs to know what the rows are now, to tell what is to change", "Give given_now"
+        rule, remedy = "needs the current values of the rows", "Give given_now"
     elif given is not None and not given.categorical:
         rule, remedy = "compares categories, and given has numbers", 'Use residual="auto", or bin the numbers'
     elif return_std:

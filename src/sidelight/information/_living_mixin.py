@@ -139,7 +139,7 @@ class LivingMixin(RowChecks):
         embedding = embedding.astype(self.embedding_.dtype)
         moved = free if hold is None else np.ones(total, dtype=bool)
         embedding[moved] = (joined.embedded.embedding * scale)[moved]
-        before, past = self.embedding_, self._past()
+        before, past = self.embedding_, self._previous_versions()
         regions = np.concatenate([self._regions(), np.zeros(len(checked), dtype=np.int64)])
         regions[joined.region > 0] = joined.region[joined.region > 0] + int(regions.max(initial=0))
         record = self._versioned("extend", len(checked), total)
@@ -179,7 +179,7 @@ class LivingMixin(RowChecks):
         placed = Placed(np.zeros(len(kept), dtype=bool), self._novel()[kept], 0.01, _FEWEST)
         joined = join_rows(self._present().take(kept), self._frame(), placed, self._living_settings())
         record = self._versioned("forget", gone, len(kept)) | {"resolution": 1 / self.latent_frame_.scale}
-        novel, regions, past = self._novel()[kept], self._regions()[kept], self._past()
+        novel, regions, past = self._novel()[kept], self._regions()[kept], self._previous_versions()
         self._keep_joined(joined, self.embedding_[kept], self.latent_frame_.scale)
         self.novel_, self.region_, self.versions_ = novel, regions, [*past, record]
         return self
@@ -274,16 +274,16 @@ class LivingMixin(RowChecks):
     def _regions(self) -> Array:
         return np.asarray(getattr(self, "region_", np.zeros(len(self.embedding_), dtype=np.int64)))
 
-    def _past(self) -> list[NamedValues]:
+    def _previous_versions(self) -> list[NamedValues]:
         """The versions so far; the first one is the fit."""
         past: list[NamedValues] | None = getattr(self, "versions_", None)
         return [{"version": 0, "change": "fit", "rows": len(self.embedding_)}] if past is None else past
 
     def _fitted_rows(self) -> int:
-        return int(self._past()[0]["rows"])
+        return int(self._previous_versions()[0]["rows"])
 
     def _versioned(self, change: str, count: int, n: int) -> NamedValues:
-        return {"version": len(self._past()), "change": change, "rows": n, _COUNTED[change]: count}
+        return {"version": len(self._previous_versions()), "change": change, "rows": n, _COUNTED[change]: count}
 
     def _keep_joined(self, joined: JoinedRows, embedding: Array, scale: float) -> None:
         """Set the attributes that a fit sets; ``scale``: the unit of the latent kernel in units of the map."""

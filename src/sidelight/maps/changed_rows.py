@@ -195,7 +195,7 @@ def residual_model(rows: LeftOut, groups: Array, change: MatchedChange, content:
     residuals, codes, n_codes = rows.residuals, rows.codes, len(groups)
     axes = _leading(residuals)
     scales = _group_scales(residuals, codes, n_codes, axes)
-    kept, correlation = _what_is_kept(residuals, codes, axes, scales, change.matches)
+    kept, correlation = _residual_shares(residuals, codes, axes, scales, change.matches)
     squares = np.square(residuals)
     pooled = squares.mean(axis=0)
     floor = max(1e-12 * float(pooled.max(initial=0.0)), 1e-300)
@@ -240,7 +240,7 @@ def _rescaled(residuals: Array, axes: Array, ratio: Array) -> Array:
     return np.asarray((scores * (ratio[:, :-1] - ratio[:, -1:])) @ axes.T + ratio[:, -1:] * residuals)
 
 
-def _what_is_kept(
+def _residual_shares(
     residuals: Array, codes: Array, axes: Array, scales: Array, matches: Matches | None
 ) -> tuple[float, float]:
     """ρ and κ from rows and two counterparts of each; 0 if there are too few."""

@@ -192,7 +192,7 @@ class _Search:
         if covariance == "auto":
             self._diagonals(best)
             if self._trials.best().covariance == "diagonal":
-                self._climbed(self._trials.best())
+                self._hill_climbed(self._trials.best())
             self._planes(Recipe(self._trials.best().n_charts, "plane", self._first_dimensions()))
         return self._simplest()
 
@@ -230,9 +230,9 @@ class _Search:
 
     def _gaussians(self, covariance: str) -> Recipe:
         strength = 1.0 if covariance == "full" else 1.0 / self._d
-        return self._climbed(self._numbered(Recipe(1, covariance, strength=strength)))
+        return self._hill_climbed(self._numbered(Recipe(1, covariance, strength=strength)))
 
-    def _climbed(self, best: Recipe) -> Recipe:
+    def _hill_climbed(self, best: Recipe) -> Recipe:
         """The best recipe that single moves lead to."""
         left, moved = _MOVES, True
         while moved and left > 0:

@@ -55,7 +55,7 @@ def axes_of(context: Context) -> Found:
     regions = REGIONS if len(rows) >= 20 * REGIONS else 0
     given = context.given_of(rows).get("given")
     try:
-        with _nameless():
+        with _ignore_feature_name_warning():
             columns = axis_columns(context.model, context.X[rows], given, regions, 0, MOST)
     except ValueError as refused:
         return Found(None, str(refused))
@@ -88,7 +88,7 @@ def groups_of(context: Context, groups: Categories) -> Found:
     settings = Settings("explain.groups", 200, 0.95, 0, TOLERANCE)
     given = context.given_of(rows).get("given")
     try:
-        with _nameless():
+        with _ignore_feature_name_warning():
             columns = group_columns(context.model, context.X[rows], groups.codes[rows], given, settings)
     except ValueError as refused:
         return Found(None, str(refused))
@@ -96,7 +96,7 @@ def groups_of(context: Context, groups: Categories) -> Found:
 
 
 @contextmanager
-def _nameless() -> Iterator[None]:
+def _ignore_feature_name_warning() -> Iterator[None]:
     """Rows of the report are an array, whatever the model was fitted on: scikit-learn need not say so."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)

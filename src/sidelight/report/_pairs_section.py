@@ -30,12 +30,12 @@ def pairs_section(context: Context) -> Section | None:
     rows = [(name, write_number(error), write_number(share)) for name, error, share in measured.lines()]
     html = _drawn(examples) + table(rows, ("", "mean squared error", "variance explained"), "numbers")
     known = "They may have been used in the fit."
-    words = f"{_made_in_words(examples)} {measured.words} {known}{_left_out(examples)}"
+    words = f"{_method_sentence(examples)} {measured.words} {known}{_left_out(examples)}"
     title = "Pairs" if examples.paired else "Rows and reconstructions"
     return Section("pairs", title, f'{html}<p class="caption">{words}</p>')
 
 
-def _made_in_words(examples: Examples) -> str:
+def _method_sentence(examples: Examples) -> str:
     if not examples.paired:
         return "Each row is encoded and decoded."
     if examples.sees_outputs:
