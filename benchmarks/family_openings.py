@@ -55,7 +55,8 @@ def measured_text(numbers: Mapping[str, Any], name: str) -> str:
     modules = dict.fromkeys(module for module, _ in OPENINGS[name])
     commands = " and ".join(f"`python -m benchmarks.families {one.removeprefix('family_')}`" for one in modules)
     links = " and ".join(f"[table](../families.md#{one.replace('_', '-')})" for one in modules)
-    lines = [f"Defaults beside the simple rival, on data that nothing was chosen on ({links}; {commands}):", ""]
+    intro = "Default settings beside a simple baseline, on data sets that were not used to choose anything"
+    lines = [f"{intro} ({links}; {commands}):", ""]
     families = {family["module"]: family["rows"] for family in numbers["families"]}
     for module, prefix in OPENINGS[name]:
         rows = [row for row in families.get(module, []) if is_fresh(row) and row["task"].startswith(prefix)]

@@ -211,5 +211,5 @@ def test_free_text_is_said_to_have_no_way_back(run, here, frame):
     )
     done = run("invert", "out/model.sidelight", "out/embedding.csv", "--out", "x.csv")
     assert done.code == 0, done.err
-    assert done.out.count("comment: free text has no way back, and is left out") == 1
+    assert done.out.count("comment: free text cannot be reconstructed, and is left out") == 1
     assert "comment" not in pd.read_csv("x.csv").columns

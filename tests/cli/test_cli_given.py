@@ -56,7 +56,7 @@ def test_the_report_of_an_informed_map_measures_it_and_fits_no_other(trained):
     page = (trained[0] / "out" / "report.html").read_text(encoding="utf-8")
     assert "Given: batch (3 categories), explains" in page
     assert "<td>0.333</td>" in page
-    assert "t, guessed from other groups" in page
+    assert "t, predicted from other groups" in page
     assert "plain map" not in page
 
 
@@ -66,7 +66,7 @@ def test_plain_shows_the_map_before_and_after(trained, run, here):
     options = ("--given", "batch", "--drop", "hour", "--colour", "t", "--plain")
     done = run("embed", folder / "lots.csv", "--out", "with", *options)
     assert done.code == 0, done.err
-    assert "again, without what is given" in done.out
+    assert "again, without given" in done.out
     done = run("report", "with/model.sidelight", folder / "lots.csv", "--out", "again.html", "--colour", "t", "--plain")
     assert done.code == 0, done.err
     for page in (here / "with" / "report.html", here / "again.html"):
@@ -111,7 +111,7 @@ def test_transform_uses_the_given_column_where_the_file_has_it(trained, lots, ru
     model = inner(folder / "out" / "model.sidelight")
     done = run("transform", folder / "out/model.sidelight", folder / "lots.csv", "--out", "z.csv")
     assert done.code == 0, done.err
-    assert "given: batch, as lots.csv says" in done.out
+    assert "given: batch, read from lots.csv" in done.out
     np.testing.assert_allclose(latent("z.csv"), model.transform(lots[FEATURES].to_numpy(), given=lots[["batch"]]))
 
 
@@ -121,7 +121,7 @@ def test_transform_averages_over_the_given_column_where_it_lacks_and_says_so(tra
     lots[FEATURES].to_csv("bare.csv", index=False)
     done = run("transform", folder / "out/model.sidelight", "bare.csv", "--out", "z.csv")
     assert done.code == 0, done.err
-    assert "bare.csv does not say batch, so the result is averaged over it" in done.out
+    assert "bare.csv has no column batch, so the result is averaged over it" in done.out
     np.testing.assert_allclose(latent("z.csv"), model.transform(lots[FEATURES]))
     assert run("transform", folder / "out/model.sidelight", "bare.csv", "-o", "y.csv", "--json").answer["given"] == []
 
@@ -144,7 +144,7 @@ def test_invert_shows_latent_points_for_a_value_of_what_was_given(trained, run, 
     Z = latent(points)
     np.testing.assert_allclose(pd.read_csv("y.csv")[FEATURES].to_numpy(), model.inverse_transform(Z, given=["y"] * 90))
     own = run("invert", folder / "out/model.sidelight", points, "--out", "own.csv")
-    assert "given: batch, as embedding.csv says" in own.out
+    assert "given: batch, read from embedding.csv" in own.out
     given = pd.read_csv(points)["batch"]
     np.testing.assert_allclose(pd.read_csv("own.csv")[FEATURES].to_numpy(), model.inverse_transform(Z, given=given))
 
@@ -169,13 +169,13 @@ def test_counterfactual_says_what_is_kept_and_takes_what_the_rows_are_now(traine
     lots[lots["batch"] == "x"].drop(columns="batch").to_csv("bare.csv", index=False)
     given = ("--given", "batch=y", "--label", "t", "--force")
     told = run(*ask, "bare.csv", *given, "--now", "batch=x", "--residual", "1", "--out", "told.csv")
-    assert "what the rows are now (batch) is known: they keep 100% of what distinguishes them" in told.out
+    assert "current values (batch) are known: rows keep 100% of their difference from similar rows" in told.out
     rows = lots.loc[lots["batch"] == "x", FEATURES].to_numpy()
     expected = model.counterfactual(rows, given="y", given_now="x", residual=1.0)
     np.testing.assert_allclose(pd.read_csv("told.csv")[FEATURES].to_numpy(), expected)
     refused = run(*ask, "bare.csv", *given, "--residual", "1", "--out", "no.csv")
     assert refused.code == 1
-    assert "--residual: it needs to know what the rows are now; add --now batch=..." in refused.err
+    assert "--residual: needs the current values of the rows; add --now batch=..." in refused.err
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_counterfactual_says_what_is_kept_and_takes_what_the_rows_are_now(traine
         (["--given", "day=y"], "the model was not given a column day; it was given batch"),
         (["--given", "batch=w"], "--given batch=w: batch has no category w; it has x, y, z"),
         (["--given", "batch"], "--given batch: write it as COLUMN=VALUE, for example batch=..."),
-        ([], "say with --given batch=... what is to be different"),
+        ([], "name the new value with --given batch=..."),
     ],
 )
 def test_wrong_values_of_what_was_given_get_one_line(trained, run, here, arguments, sentence):
@@ -206,8 +206,8 @@ def test_wrong_values_of_what_was_given_get_one_line(trained, run, here, argumen
         (["--given", "batch", "--given-type", "angel"], "--given-type angel: no such type; choose category, number"),
         (["--given", "batch", "--given-type", "angel"], "for example 24; did you mean angle?"),
         (["--given", "batch", "--given-type", "hour=24"], "hour is not among the --given columns"),
-        (["--given", "batch", "--given", "hour", "--given-type", "angle"], "say of which column, for example batch="),
-        (["--given-type", "angle"], "--given-type angle: there is no --given column"),
+        (["--given", "batch", "--given", "hour", "--given-type", "angle"], "name its column, for example batch="),
+        (["--given-type", "angle"], "--given-type angle: needs a --given column"),
         (["--given", "batch", "--set", "given_types=angle"], "--set given_types: use --given-type for this"),
         (["--given", "batch", "--set", "conditioning.types=angle"], "--set conditioning.types: use --given-type"),
         (["--given", "batch", "--given-type", "number"], "'batch' holds entries that are not numbers"),
@@ -246,7 +246,7 @@ def test_several_columns_of_several_types_are_given_and_one_of_them_is_changed(t
     rows.to_csv("bare.csv", index=False)
     refused = run(*ask, "bare.csv", "--given", "batch=z", "--out", "y.csv")
     assert refused.code == 1
-    assert "bare.csv does not say hour; add --given hour=..." in refused.err
+    assert "bare.csv has no column hour; add --given hour=..." in refused.err
     assert run(*ask, "bare.csv", "--given", "batch=z", "--given", "hour=noon", "-o", "y.csv").code == 1
     assert run(*ask, "bare.csv", "--given", "batch=z", "--given", "hour=12", "-o", "y.csv").code == 0
 
@@ -260,7 +260,7 @@ def test_hints_are_read_from_a_file_of_row_numbers(trained, lots, run, here):
     for name in ("pairs.csv", "pairs.npy"):
         done = run("embed", trained[0] / "lots.csv", "--out", name[-3:], *options, "--same", name)
         assert done.code == 0, done.err
-        assert "4 pairs of rows that show the same." in done.out
+        assert "4 pairs of corresponding rows." in done.out
     own = sidelight.KernelInformationEmbedding(random_state=0).fit(lots[FEATURES], given=lots[["batch"]], same=pairs)
     np.testing.assert_allclose(latent("csv/embedding.csv"), own.embedding_)
     np.testing.assert_allclose(latent("npy/embedding.csv"), own.embedding_)
@@ -274,7 +274,7 @@ def test_hints_count_the_rows_of_the_file_also_where_rows_are_dropped(trained, l
     options = ("--given", "batch", "--drop", "hour", "--drop", "t", "--missing", "drop", "--same", "pairs.csv")
     done = run("embed", "gappy.csv", "--out", "out", *options, "--no-report")
     assert done.code == 0, done.err
-    assert "1 pairs of rows that show the same; 1 of rows that were left out are not used." in done.out
+    assert "1 pairs of corresponding rows; 1 of rows that were left out are not used." in done.out
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,7 @@ def test_rows_without_what_is_given_are_placed_and_counted(lots, run, here):
     lots.assign(batch=lots["batch"].where(lots.index % 10 > 0)).drop(columns=["hour", "t"]).to_csv("g.csv", index=False)
     done = run("embed", "g.csv", "--given", "batch", "--out", "out", "--no-report")
     assert done.code == 0, done.err
-    assert "9 rows lack what is given; they are placed by averaging over it." in done.out
+    assert "9 rows have missing given values; they are embedded by averaging over them." in done.out
     assert np.isfinite(latent("out/embedding.csv")).all()
 
 
@@ -318,7 +318,7 @@ def test_obs_columns_of_anndata_can_be_given(lots, run, here):
     assert done.code == 0, done.err
     assert done.answer["given"]["understood"].startswith("given: batch (3 categories)")
     again = run("transform", "out/model.sidelight", "cells.h5ad", "--out", "z.csv")
-    assert "given: batch, as cells.h5ad says" in again.out
+    assert "given: batch, read from cells.h5ad" in again.out
     own = sidelight.KernelInformationEmbedding(random_state=0).fit(lots[FEATURES].to_numpy(), given=lots["batch"])
     np.testing.assert_allclose(latent("out/embedding.csv"), own.embedding_)
 
@@ -348,7 +348,7 @@ def test_score_and_report_use_what_the_file_says(trained, run, here):
     assert informed["reconstruction_r2"] > blind["reconstruction_r2"] + 0.1
     for data in (folder / "lots.csv", "bare.csv"):
         assert run("report", model, data, "--out", "page.html", "--force", "--period", "t=6").code == 0
-    assert "so they are placed by averaging over it" in (here / "page.html").read_text(encoding="utf-8")
+    assert "so they are embedded by averaging over them" in (here / "page.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.thorough
@@ -405,7 +405,7 @@ def test_corrected_needs_to_know_what_to_take_off(trained, lots, run, here):
     lots[FEATURES].to_csv(here / "bare.csv", index=False)
     done = run("corrected", folder / "out/model.sidelight", "bare.csv", "--out", "rows.csv")
     assert done.code != 0
-    assert "bare.csv does not say batch" in done.err
+    assert "bare.csv has no column batch" in done.err
 
 
 def test_adapt_writes_a_model_that_knows_one_more_batch(trained, lots, run, here):

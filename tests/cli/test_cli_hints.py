@@ -206,7 +206,7 @@ def test_a_metric_and_what_is_given_work_together(folder, run, flowers, pairs):
     options = ("--attribute", "kind", "--given", "batch", "--same", "match.csv", "--colour", "size", "--no-standardize")
     done = run("embed", "flowers.csv", "--out", "out", *options)
     assert done.code == 0, done.err
-    assert "2 pairs of rows that show the same." in done.out
+    assert "2 pairs of corresponding rows." in done.out
     assert "note:" not in done.err
     X, given = rows_of(flowers), flowers[["batch"]]
     metric = sidelight.EquivalenceMetric().fit(X, flowers["kind"])
@@ -214,7 +214,7 @@ def test_a_metric_and_what_is_given_work_together(folder, run, flowers, pairs):
     own.fit(T, given=given, same=np.array([[0, 1], [4, 5]]))
     np.testing.assert_allclose(latent("out/embedding.csv"), own.embedding_)
     done = run("transform", "out/model.sidelight", "flowers.csv", "--out", "z.csv")
-    assert "given: batch, as flowers.csv says" in done.out
+    assert "given: batch, read from flowers.csv" in done.out
     np.testing.assert_allclose(latent("z.csv"), own.transform(T, given=given))
     ask = ("counterfactual", "out/model.sidelight", "flowers.csv", "--given", "batch=x", "--out", "x.csv")
     assert run(*ask).code == 0
@@ -281,7 +281,7 @@ WRONG = [
     (["--same", "a.csv"], "one,other\n", "--same a.csv: the table has no rows"),
     (["--same", "a.csv"], "0,60\n", "--same a.csv: there is no row 60; rows are counted from 0 to 59"),
     (["--same", "a.csv"], "3,3\n0,1\n", "--same a.csv: (3, 3) pairs a row with itself"),
-    (["--same", "a.csv"], "o,p\nf1,f2\n", "and o holds text; say with --label which column names the rows"),
+    (["--same", "a.csv"], "o,p\nf1,f2\n", "and o holds text; name the column of row names with --label"),
     (["--same", "a.csv", "--label", "name"], "o,p\nf1,f99\n", "--same a.csv: no row is called f99; did you mean f9"),
     (["--same", "a.csv", "--label", "size"], "o,p\nsmall,large\n", "30 rows are called small; use row numbers"),
     (["--same", "nothing.csv"], "", "--same nothing.csv: there is no such file"),
@@ -299,7 +299,7 @@ WRONG = [
     (["--attribute", "one"], "", "--attribute one: has the one value 1, so there is nothing to tell apart"),
     (["--attribute", "none"], "", "--attribute none: has no entry, so there is nothing to tell apart"),
     (["--attribute", "name"], "", "--attribute name: differs in every row, so no two rows are the same"),
-    (["--attribute", "a"], "", "--attribute a: holds quantities, and equal names say what is the same"),
+    (["--attribute", "a"], "", "--attribute a: holds quantities, not groups; give a column of groups"),
     (["--attribute", "kind", "--drop", "kind"], "", "--attribute kind: is named by --drop, too; give it one part"),
     (["--attribute", "kind", "--given", "kind"], "", "--given kind: is named by --attribute, too; give it one part"),
     (
@@ -399,6 +399,6 @@ def test_the_docs_have_an_example_of_every_kind_of_hint():
 
 def test_the_help_says_what_same_means_with_and_without_given(run):
     text = " ".join(run("embed", "--help").out.replace("│", " ").split())
-    assert "With --given instead: rows that show the same across groups." in text
+    assert "With --given: corresponding rows of different groups." in text
     for option in ("--different", "--distances", "--attribute"):
         assert option in text

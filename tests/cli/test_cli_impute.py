@@ -222,7 +222,7 @@ def test_standard_input_is_read(here, gapped):
 
 def test_a_table_without_gaps_is_written_as_it_is(run, here, table):
     done = run("impute", table, "--out", "same.csv", *QUICK)
-    assert "No entry is missing that could be filled." in done.out
+    assert "There is no missing entry that can be filled." in done.out
     assert (here / "same.csv").read_bytes() == table.read_bytes()
 
 

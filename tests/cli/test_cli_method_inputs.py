@@ -91,7 +91,7 @@ def test_a_model_of_pairs_says_that_it_needs_them(pairs, run, here):
     pytest.importorskip("torch", reason="needs the extra torch")
     done = run("embed", "before.npy", "--method", "gated-boltzmann")
     assert done.code == 1
-    assert "--method gated-boltzmann: learns how rows become others; say with --view-y FILE" in done.err
+    assert "--method gated-boltzmann: learns transformations of rows; pass the outputs with --view-y FILE" in done.err
     holes = pairs[1].copy()
     holes[3] = np.nan
     np.save("holes.npy", holes)
@@ -304,7 +304,7 @@ def test_what_is_wrong_with_batches_is_said(file, options, sentence, table, run,
 def test_the_score_of_an_informed_map_says_why_it_may_be_low(table, run, here):
     assert run("embed", table, "--given", "kind", "--no-report", "--set", "perplexity=10").code == 0
     done = run("score", "sidelight-out/model.sidelight", table)
-    assert "which this map leaves out: lower is no fault" in done.out
+    assert "which this map factors out, so lower values are expected" in done.out
     answer = run("score", "sidelight-out/model.sidelight", table, "--json").answer
     assert len(answer["notes"]) == 1
     assert run("embed", table, "--no-report", "--out", "plain", "--method", "pca").code == 0

@@ -56,9 +56,7 @@ def test_unusual_rows_points_and_counterfactuals_are_said(run, here, embedded):
     embedded[KIND == "Adelie"].to_csv("adelie.csv", index=False)
     done = run("counterfactual", "out/model.sidelight", "adelie.csv", *asked[3:-1], "adelie_dream.csv")
     assert done.code == 0
-    words = (
-        "groups of island differ in the rest of the row, too, so part of that difference is shown as if it came with"
-    )
+    words = "groups of island also differ otherwise, and part of that difference is shown as an effect of the value"
     assert words in " ".join(done.out.split())
 
 

@@ -60,7 +60,7 @@ def test_an_archive_offers_its_other_arrays_as_colours(here, frame):
 
 def test_an_archive_with_several_candidates_asks_for_a_key(here):
     np.savez(here / "a.npz", p=np.eye(3), q=np.eye(4))
-    with pytest.raises(CommandError, match="say with --key which array to embed: p, q"):
+    with pytest.raises(CommandError, match="choose the array to embed with --key: p, q"):
         read(here / "a.npz", Reading())
     with pytest.raises(CommandError, match=r"--key r: a\.npz has no such array; it has p, q"):
         read(here / "a.npz", Reading(key="r"))
@@ -145,7 +145,7 @@ def test_an_empty_folder_says_so(here):
         ("a.npy", b"nothing of the kind", "not a readable NumPy file"),
         ("a.npz", b"nothing of the kind", "not a readable NumPy file"),
         ("a.h5ad", b"nothing of the kind", "not a readable AnnData file"),
-        ("a.doc", b"x", "cannot tell what kind of file this is"),
+        ("a.doc", b"x", "unknown kind of file"),
     ],
 )
 def test_unreadable_files_get_one_sentence(name, content, sentence, here):

@@ -141,7 +141,7 @@ def test_empty_standard_input_and_strange_content_say_so(here, monkeypatch):
     with pytest.raises(CommandError, match="standard input is empty; pipe a table into it"):
         read_frame(Path("-"))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\x01\0\x02\0\0\0")))
-    with pytest.raises(CommandError, match="standard input: cannot tell what kind of file this is"):
+    with pytest.raises(CommandError, match="standard input: unknown kind of file"):
         read_frame(Path("-"))
 
 

@@ -58,7 +58,7 @@ def test_new_rows_of_a_matrix_that_stayed_sparse_are_placed_as_those_of_the_fit(
     monkeypatch.setattr(arrays, "MOST_ENTRIES", 100)
     told = run("embed", path, "--out", "out", "--method", "pca", "--no-report")
     assert told.code == 0, told.err
-    assert "stays sparse: it is reduced to 50 principal coordinates, and the way back leads to all columns" in told.out
+    assert "stays sparse: it is reduced to 50 principal coordinates; reconstructions have all columns" in told.out
     fitted = pd.read_csv("out/embedding.csv")[["z1", "z2"]]
     monkeypatch.setattr(arrays, "MOST_ENTRIES", 1e6)  # a few rows are written out
     sparse.save_npz("few.npz", sparse.csr_array(full[:7]))

@@ -281,7 +281,7 @@ WRONG = [
     (["--relation", "light="], "--relation light=: write it as [NAME=]COLUMN[:KIND], for example"),
     (["--relation", "=azimuth"], "--relation =azimuth: write it as [NAME=]COLUMN[:KIND]"),
     (["--relation", "a=azimuth", "--relation", "a=turn"], "--relation a: is there twice; give each relation its own"),
-    (["--relation", "data=azimuth"], "--relation data: is what the likeness of the rows themselves is called"),
+    (["--relation", "data=azimuth"], "--relation data: is the name of the relation between the rows themselves"),
     (["--relation", "none", "--drop", "azimuth"], "--relation none: none has no entry"),
     (
         ["--relation", "one", "--drop", "azimuth"],

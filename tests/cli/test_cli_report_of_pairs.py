@@ -41,7 +41,7 @@ def test_the_report_of_an_array_does_not_speak_of_a_map(tables, run, here):
 def test_outputs_that_are_missing_are_asked_for(tables, run, here):
     done = run("report", "model.sidelight", "inputs.csv")
     assert done.code == 1
-    assert "this GatedBoltzmannMachine makes outputs of inputs; say with --view-y FILE" in done.err
+    assert "this GatedBoltzmannMachine predicts outputs; pass those of " in done.err
     assert not (here / "report.html").exists()
 
 
@@ -78,7 +78,7 @@ def test_outputs_that_do_not_fit_get_one_line(change, words, tables, run, here):
 def test_a_map_has_no_outputs(fitted, table, run):
     done = run("report", fitted / "model.sidelight", table, "--view-y", table)
     assert done.code == 1
-    assert "makes no outputs of inputs; leave it out" in done.err
+    assert "does not predict outputs; leave it out" in done.err
 
 
 def test_score_points_to_the_report(tables, run):

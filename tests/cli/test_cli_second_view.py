@@ -91,7 +91,7 @@ def test_rows_of_the_data_that_are_left_out_are_left_out_of_the_second_view(view
     ("arguments", "sentence"),
     [
         (["--view-y", "nothing.csv"], "nothing.csv: there is no such file or folder"),
-        (["--view-y", "short.csv"], "--view-y short.csv: has 3 rows, and the data has 60; leave unseen rows empty"),
+        (["--view-y", "short.csv"], "--view-y short.csv: has 3 rows, and the data has 60; leave rows without"),
         (
             ["--view-y", "short.csv", "--method", "pca"],
             "--view-y: the method pca cannot use it; use --method joint or ",

@@ -324,7 +324,7 @@ def test_what_cannot_be_moved_is_refused_with_a_way_out():
     with pytest.raises(ValueError, match="'X' or 'given'"):
         model.inverse_jacobian(model.embedding_, wrt="z")
     numbers = KernelInformationEmbedding(max_iter=5).fit(X, given=np.linspace(0.0, 1.0, 40))
-    with pytest.raises(ValueError, match="no value to move away from"):
+    with pytest.raises(ValueError, match="is missing, so there is no value to differentiate at"):
         numbers.jacobian(X, wrt="given")
     with pytest.raises(ValueError, match="fitted with given"):
         KernelInformationEmbedding(max_iter=5).fit(X).jacobian(X, wrt="given")

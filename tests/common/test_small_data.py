@@ -20,13 +20,13 @@ MANY_EQUAL = np.vstack([np.repeat(ROW, 203, axis=0), RNG.normal(size=(60, 4))])[
     np.random.default_rng(1).permutation(263)
 ]
 CASES = {
-    "two rows": (FEW[:2], "X=2 different rows show that they differ and nothing else"),
+    "two rows": (FEW[:2], "X=2 different rows only show that rows differ"),
     "three rows": (FEW[:3], "X=3 different rows are too few for neighbourhoods"),
     "five rows": (FEW[:5], "X=5 different rows are too few for neighbourhoods"),
     "nine rows": (FEW, "X=9 different rows are too few for neighbourhoods"),
-    "one row, 30 times": (np.repeat(ROW, 30, axis=0), "X=30 equal rows hold nothing to tell apart"),
-    "two rows, 15 times": (np.repeat(FEW[:2], 15, axis=0), "X=2 different rows among 30 show"),
-    "equal but one": (np.where(np.arange(30)[:, None] == 7, ROW + 1, ROW), "X=2 different rows among 30 show"),
+    "one row, 30 times": (np.repeat(ROW, 30, axis=0), "X=30 equal rows have no structure: they share one latent point"),
+    "two rows, 15 times": (np.repeat(FEW[:2], 15, axis=0), "X=2 different rows among 30 only show"),
+    "equal but one": (np.where(np.arange(30)[:, None] == 7, ROW + 1, ROW), "X=2 different rows among 30 only show"),
     "noise in 1,500 columns": (RNG.normal(size=(20, 1500)), r"X=20 rows of 1500 columns are all about equally far"),
 }
 ROWS = {**VARIANTS, **MIXTURES, **TORCH}

@@ -218,7 +218,10 @@ def test_outputs_without_inputs_help_where_pairs_are_few_and_noisy():
 @pytest.mark.parametrize("settings", [{}, {"n_components": None, "reconstruction": 1.0}], ids=str)
 def test_outputs_that_nothing_would_learn_from_are_refused(settings):
     X, Y = pairs()
-    with pytest.raises(ValueError, match=r"^BiasedAutoencoder: outputs=9 rows teach nothing .*\. Set reconstruction="):
+    with pytest.raises(
+        ValueError,
+        match=r"^BiasedAutoencoder: outputs=9 rows have no effect without an auto-encoder .*\. Set reconstruction=",
+    ):
         BiasedAutoencoder(**settings).fit(X, Y, outputs=Y[:9])
 
 

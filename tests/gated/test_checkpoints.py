@@ -83,7 +83,9 @@ def test_a_checkpoint_of_other_columns_or_another_estimator_is_refused(tmp_path)
     with pytest.raises(ValueError, match="written with estimator=GatedBoltzmannMachine, not estimator=Restricted"):
         rows.fit(X)
     (tmp_path / "text").write_text("no checkpoint")
-    with pytest.raises(ValueError, match=r"checkpoint=.*text is no checkpoint that can be gone on with\. Name another"):
+    with pytest.raises(
+        ValueError, match=r"checkpoint=.*text is not a checkpoint that training can resume from\. Name another"
+    ):
         model.set_params(checkpoint=tmp_path / "text").fit(X, Y)
 
 

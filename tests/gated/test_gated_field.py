@@ -275,7 +275,7 @@ BAD = [
         {"model": GatedBoltzmannMachine(visible="gaussian-learned")},
         "model.visible=gaussian-learned has a standard",
     ),
-    ({"model": GatedBoltzmannMachine(persistent=True)}, "model.persistent=True is not for crops"),
+    ({"model": GatedBoltzmannMachine(persistent=True)}, "model.persistent=True is not available for crops"),
     ({"patch_size": 0}, "patch_size=0 is not"),
     ({"stride": 0}, "stride=0 is not"),
     ({"stride": 6}, "stride=6 leaves sites between patches"),

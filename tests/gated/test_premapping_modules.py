@@ -89,7 +89,7 @@ def test_a_model_file_refuses_a_module_and_says_what_to_do(tmp_path):
 
 def test_flow_and_cost_know_of_a_module():
     model = machine(network(), max_iter=2).fit(X, Y)
-    with pytest.raises(ValueError, match="premapping=Sequential mixes the columns"):
+    with pytest.raises(ValueError, match="premapping=Sequential mixes the input columns"):
         model.flow(X, Y)
     assert model.estimate_cost(60, 6).bytes < GatedBoltzmannMachine(3, max_iter=2).estimate_cost(60, 6).bytes
 

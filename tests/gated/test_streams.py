@@ -200,7 +200,7 @@ def test_values_on_the_way_must_suit_the_units():
 @pytest.mark.parametrize("name", NETWORKS)
 def test_all_rows_at_once_is_refused_with_a_way_out(name):
     make, batch = MODELS[name]
-    message = r'optimizer=lbfgs works on all rows at once, and here they come batch by batch\. Use "adam"'
+    message = r'optimizer=lbfgs needs all rows at once, and this call trains batch by batch\. Use "adam"'
     with pytest.raises(ValueError, match=message):
         make(optimizer="lbfgs").fit_batches([batch()])
     with pytest.raises(ValueError, match=message):

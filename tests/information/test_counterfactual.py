@@ -164,10 +164,10 @@ class TestChange:
     @pytest.mark.parametrize(
         ("asked", "sentence"),
         [
-            ({"residual": 0.5}, "residual=0.5 needs to know what the rows are now"),
+            ({"residual": 0.5}, "residual=0.5 needs the current values of the rows"),
             ({"residual": 2.0, "given_now": "now"}, "residual=2.0 is not a share"),
             ({"residual": "some", "given_now": "now"}, "residual=some is not a share"),
-            ({"residual": "row"}, "residual=row needs to know what the rows are now"),
+            ({"residual": "row"}, "residual=row needs the current values of the rows"),
             ({"residual": "row", "given_now": "now", "return_std": True}, "residual=row has no standard deviations"),
             ({"given_now": "never"}, "never"),
         ],
@@ -205,7 +205,7 @@ class TestChange:
         old = copy(model[0])
         old.change_ = None
         assert old.counterfactual(model[1][:2], given="then").shape == (2, 6)
-        with pytest.raises(ValueError, match="older version do not have"):
+        with pytest.raises(ValueError, match="needs the change model, which models saved by an older version lack"):
             old.counterfactual(model[1][:2], given="then", given_now="now")
 
 
@@ -266,7 +266,9 @@ class TestAdapt:
     def test_kinds_of_given_that_have_no_new_category_get_a_sentence(self):
         X, types, condition = cells(n=40)
         fit = KernelInformationEmbedding(max_iter=10, tol=1e-1).fit
-        with pytest.raises(ValueError, match="'given' cannot be adapted: its effect is a smooth one of numbers"):
+        with pytest.raises(
+            ValueError, match="'given' cannot be adapted: it is a number, and only categories can be added"
+        ):
             fit(X, given=(condition == "then") + 0.1 * types).adapt(X[:3], given=0.7)
 
 

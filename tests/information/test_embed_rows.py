@@ -174,7 +174,7 @@ REFUSED = {
     "width": (lambda: iter([X[:100], X[:100, :2]]), "3 columns like the first batch"),
     "text": (lambda: iter([np.array([["a", "b", "c"]])]), "is not all numbers"),
     "shape": (np.zeros((4, 2, 2)), "Reshape it"),
-    "once": (iter([X]), "walked more than once"),
+    "once": (iter([X]), "read more than once"),
     "empty": (lambda: iter([]), "has no rows"),
     "missing": ("nowhere.npy", "does not exist"),
 }

@@ -58,7 +58,7 @@ def test_held_rows_keep_their_places_and_the_others_move(places, solver, given):
 @pytest.mark.parametrize(
     ("options", "held", "rule"),
     [
-        ({}, [0], "needs the places where rows are held"),
+        ({}, [0], "needs the positions of the held rows"),
         ({"init": "places"}, [60], "is neither a mask of the 60 rows"),
         ({"init": "places"}, [0.5], "is neither a mask"),
         ({"init": "places"}, np.ones(59, dtype=bool), "is neither a mask"),

@@ -89,7 +89,7 @@ def test_a_given_that_explains_everything_is_said_and_leaves_one_clump(name):
     t = np.random.default_rng(0).uniform(0, 6, 20 if "few" in name else 120)
     X = np.column_stack([np.cos(t), np.sin(t), np.cos(2 * t)])
     given = make(t)
-    with pytest.warns(UserWarning, match="explains X entirely, so that nothing is left to show"):
+    with pytest.warns(UserWarning, match="explains X entirely, so that no structure remains to embed"):
         model = KernelInformationEmbedding(conditioning=Conditioning(types=kind)).fit(X, given=given)
     assert model.explained_ > 0.999999
     np.testing.assert_allclose(model.embedding_, 0.0, atol=1e-9)
@@ -372,7 +372,7 @@ def test_precomputed_distances_know_their_groups_and_place_the_unknown():
     some = np.where(np.arange(240) % 5 == 2, np.nan, groups)
     model = KernelInformationEmbedding(metric="precomputed").fit(D, given=some)
     assert rms(model.transform(D) - model.embedding_) < 0.1 * rms(model.embedding_)
-    with pytest.warns(UserWarning, match="given=something has no effect on rows that are known by their distances"):
+    with pytest.warns(UserWarning, match="given=something has no effect with precomputed distances"):
         np.testing.assert_array_equal(model.transform(D[:9]), model.transform(D, given=some)[:9])
     assert recovery(model.embedding_, arc) > 0.95
     without = KernelInformationEmbedding(metric="precomputed").fit(D).embedding_

@@ -216,14 +216,16 @@ def test_a_second_view_without_numbers_is_refused():
 def test_views_without_a_common_row_are_refused():
     X, Y = paired(30)
     X[:30] = np.nan
-    with pytest.raises(ValueError, match=r"y=30 rows has no row that X has too, .* Pair 3 rows or more\."):
+    with pytest.raises(ValueError, match=r"y=30 rows shares no row with X, .* Pair 3 rows or more\."):
         JointInformationEmbedding().fit(X, Y)
 
 
 def test_one_pair_is_fitted_with_a_warning():
     X, Y = paired(30)
     X[1:30] = np.nan
-    with pytest.warns(UserWarning, match=r"y=1 pairs leave one view free to turn against the other\. Pair 3 rows"):
+    with pytest.warns(
+        UserWarning, match=r"y=1 pairs do not determine the rotation of one view against the other\. Pair 3 rows"
+    ):
         model = JointInformationEmbedding().fit(X, Y)
     assert np.isfinite(model.predict(X[30:])).all()
 
@@ -241,7 +243,7 @@ def test_a_constant_view_says_nothing_and_that_is_said():
 def test_half_a_row_and_a_row_that_nobody_saw_are_refused():
     X, Y = paired(60)
     Y[7, 2] = np.nan
-    with pytest.raises(ValueError, match=r"y=row 7 has NaN beside numbers; only a whole row of NaN says"):
+    with pytest.raises(ValueError, match=r"y=row 7 has NaN beside numbers; a row without this view must be all NaN"):
         JointInformationEmbedding().fit(X, Y)
     X[9], Y[9], Y[7] = np.nan, np.nan, np.nan
     with pytest.raises(ValueError, match=r"X=row 9 is NaN in both views\. Leave such rows out\."):

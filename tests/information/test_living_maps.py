@@ -180,7 +180,7 @@ def test_an_extension_that_fails_changes_nothing(fitted, monkeypatch, tmp_path):
         ({"solver": "annealed"}, "solver=annealed fits all rows at once"),
         ({"solver": "annealed", "bandwidth": 2.0}, "solver=annealed fits all rows at once"),
         ({"metric": "cosine"}, "metric=cosine keeps no rows"),
-        ({"missing": "impute"}, "missing=impute filled the rows"),
+        ({"missing": "impute"}, "missing=impute imputed the fitted rows from each other"),
     ],
 )
 def test_models_that_cannot_be_extended_say_so(options, message):
@@ -192,7 +192,7 @@ def test_models_that_cannot_be_extended_say_so(options, message):
         refused.forget([0])
 
 
-@pytest.mark.parametrize(("rows", "message"), [([240], "does not name rows"), (np.arange(220), "leaves 20 rows")])
+@pytest.mark.parametrize(("rows", "message"), [([240], "does not select rows"), (np.arange(220), "leaves 20 rows")])
 def test_rows_that_cannot_be_forgotten_are_refused(fitted, rows, message):
     with pytest.raises(ValueError, match=message):
         fitted.forget(rows)

@@ -46,7 +46,7 @@ def test_false_alarms_are_as_rare_as_said_and_far_rows_are_found(name):
 
 def test_a_rate_that_the_training_rows_cannot_tell_is_refused():
     model = TwoWayEmbedding().fit(X)
-    with pytest.raises(ValueError, match=r"false_alarm=0.001 is rarer than the 300 .* Give 0.0033 or more"):
+    with pytest.raises(ValueError, match=r"false_alarm=0.001 is too small for the 300 .* Give 0.0033 or more"):
         model.is_novel(NEW[:2], false_alarm=0.001)
     assert model.is_novel(100 * NEW[:1], false_alarm=1 / 301).all()
 

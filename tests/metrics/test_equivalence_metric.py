@@ -280,7 +280,7 @@ def test_contradictions_duplicates_and_ranges_are_said_with_their_rows():
     X = RNG.normal(size=(10, 3))
     with pytest.raises(ValueError, match=r"^EquivalenceMetric: same=\(1, 2\) is among the pairs of different too"):
         EquivalenceMetric().fit(X, same=[[1, 2]], different=[[2, 1]])
-    with pytest.warns(UserWarning, match=r"^EquivalenceMetric: same=\(1, 2\) is there more than once"):
+    with pytest.warns(UserWarning, match=r"^EquivalenceMetric: same=\(1, 2\) occurs more than once"):
         twice = EquivalenceMetric().fit(X, same=[[1, 2], [2, 1]])
     assert twice.n_pairs_ == (1, 0)
     with pytest.raises(ValueError, match="index=10 points outside the 10 rows"):

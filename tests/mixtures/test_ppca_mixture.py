@@ -255,7 +255,7 @@ SAID = {
     "more charts than rows": (clusters(8)[0], r"n_charts=10 is more than the 8 rows of X\. Give at most 8"),
     "a column never seen": (
         np.column_stack([clusters(30)[0], np.full(30, np.nan)]),
-        r"X=column 6 has no value in any row, so nothing can be learned of it\. Leave the column out",
+        r"X=column 6 has no observed entry in any row\. Leave the column out",
     ),
 }
 
@@ -270,7 +270,7 @@ def test_what_cannot_be_fitted_is_said(name):
 def test_rows_of_which_nothing_is_seen_are_warned_of_and_change_nothing():
     X, _ = clusters(200)
     empty = np.concatenate([X, np.full((3, 6), np.nan)])
-    with pytest.warns(UserWarning, match=r"X=3 rows have no value at all, and tell nothing\. Leave them out"):
+    with pytest.warns(UserWarning, match=r"X=3 rows have no observed entry\. Leave them out"):
         model = PPCAMixture(4, 2).fit(empty)
     assert abs(model.score(X) - PPCAMixture(4, 2).fit(X).score(X)) < 0.05
 

@@ -200,7 +200,9 @@ def test_a_stream_of_sparse_batches_has_the_principal_components_of_dense_ones(s
 
 def test_wide_sparse_batches_are_refused_with_the_way_out():
     X = sparse.csr_array((np.ones(3), ([0, 1, 2], [0, 5, 3000])), shape=(3, 3001))
-    with pytest.raises(ValueError, match=r"X=3001 columns has more than the 3000 of which products are kept\. Use fit"):
+    with pytest.raises(
+        ValueError, match=r"X=3001 columns has more than the 3000 columns that partial_fit supports\. Use fit"
+    ):
         ProbabilisticPCA(2).partial_fit(X)
 
 

@@ -153,7 +153,7 @@ def test_a_function_without_its_inverse_has_no_way_back():
     assert not hasattr(make_pipeline(FunctionTransformer(np.log1p), kie()), "counterfactual")
     two_way = make_pipeline(FunctionTransformer(np.log1p, inverse_func=np.expm1), kie()).fit(FULL, given=GIVEN)
     np.testing.assert_allclose(two_way.corrected(FULL, given=GIVEN, to=GIVEN), FULL, rtol=1e-10)
-    with pytest.raises(ValueError, match="return_std=True has no way back through FunctionTransformer, which is not"):
+    with pytest.raises(ValueError, match="return_std=True has no inverse through FunctionTransformer, which is not"):
         two_way.counterfactual(FULL, given="b", return_std=True)
 
 

@@ -67,7 +67,7 @@ def test_known_and_rest_draw_on_given_axes_and_want_two_of_them(informed, views)
     axes = plt.subplots(1, 2)[1]
     drawn = plot.known_and_rest(informed, views.factors["object"], views.factors["angle"], axes=axes)
     assert drawn == tuple(axes)
-    with pytest.raises(ValueError, match="known_and_rest: axes=1 axes are not one for what was given"):
+    with pytest.raises(ValueError, match=r"known_and_rest: axes=1 axes are not a pair \(one for known, one for rest\)"):
         plot.known_and_rest(informed, views.factors["object"], views.factors["angle"], axes=axes[:1])
 
 
@@ -111,7 +111,7 @@ def test_of_several_given_columns_one_changes_and_the_others_stay(two_columns):
     ax = plot.counterfactual_grid(fitted, X[:3], given=given[:3], column="depth", values=[30.0, 70.0])
     assert [t.get_text() for t in ax.get_yticklabels()] == ["as it is", "depth = 30", "depth = 70"]
     assert "bars: its 6 features" in ax.get_title()
-    with pytest.raises(ValueError, match="counterfactual_grid: given=None leaves the other columns unknown"):
+    with pytest.raises(ValueError, match="counterfactual_grid: given=None leaves the other columns of given unknown"):
         plot.counterfactual_grid(fitted, X[:3])
     with pytest.raises(ValueError, match=r"column=deep is not a column that the model was given\. Choose"):
         plot.counterfactual_grid(fitted, X[:3], given=given[:3], column="deep")

@@ -116,7 +116,7 @@ def test_sections_are_all_there_in_order(page):
     "words",
     ["<h1>Turning objects</h1>", "60 rows of 144 values (12×12 pictures) on a map of 2 dimensions",
      "made by KernelInformationEmbedding in 12.3 s", "A note.", "sidelight demo --out out", "trustworthiness",
-     "neighbour hit", "variance back from the map", "60 × 144", "iterations", "memory, estimated peak",
+     "neighbour hit", "variance reconstructed from the map", "60 × 144", "iterations", "memory, estimated peak",
      "<dt>perplexity</dt><dd>30.0</dd>", "sidelight 0."],
 )  # fmt: skip
 def test_the_page_says(page, words):

@@ -205,8 +205,8 @@ def test_a_gated_autoencoder_with_a_predictor_sees_the_input_alone(pairs, tmp_pa
     for predictor in (None, ()):
         model = GatedAutoencoder(2, n_factors=3, predictor=predictor, optimizer="adam", max_iter=10).fit(X, Y)
         words[predictor] = section(written(model, tmp_path, X=X, y=Y, image_shape=(SIDE, SIDE)), "pairs")
-    assert "sees an output through its mapping units" in words[None]
-    assert "The model sees the input alone." in words[()]
+    assert "reconstructs an output from its mapping units" in words[None]
+    assert "The model uses the input alone." in words[()]
 
 
 def test_sequences_are_lines(tmp_path):
@@ -227,7 +227,7 @@ def test_a_gated_manifield_of_other_channels_sees_outputs_through_its_mapping_un
     model = GatedAutoencoder(2, n_factors=3, optimizer="adam", max_iter=5)
     html = written(Manifield(model, patch_size=3, structure="grid").fit(X, Y), tmp_path, X=X, y=Y)
     assert names_of(html)[:2] == ["pairs", "analogy"]
-    assert "sees an output through its mapping units" in html
+    assert "reconstructs an output from its mapping units" in html
     assert "The first channel is drawn." in html
     assert "copying the input" not in html
 

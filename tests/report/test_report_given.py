@@ -68,7 +68,7 @@ def test_leakage_before_and_after_stands_beside_chance(page, informed, model, vi
     np.testing.assert_allclose(
         [float(cell) for cell in rows_of_table(page, "object, given")], [*leaks, 1 / 3], atol=6e-4
     )
-    cells = [float(cell) for cell in rows_of_table(page, "angle, guessed from other groups")]
+    cells = [float(cell) for cell in rows_of_table(page, "angle, predicted from other groups")]
     np.testing.assert_allclose(cells, [*reads, 0.0], atol=6e-4)
     assert leaks[1] < leaks[0]
 
@@ -120,7 +120,7 @@ def test_the_forward_map_is_shown_for_the_commonest_value_and_says_so(informed, 
     options = {"X": views.X, "given": given, "plain": np.zeros((60, 2)), "image_shape": views.image_shape}
     page = report.write(informed, tmp_path / "r.html", **options).read_text(encoding="utf-8")
     assert '<p class="caption" id="forward-given">for object = mug</p>' in page
-    assert "that the model makes of its place on the map, for object = mug." in page
+    assert "at its point of the map, reconstructed by the model, for object = mug." in page
     data = data_of(page)
     lattice, shape = data["forward"], (data["forward"]["rows"], data["forward"]["columns"])
     pixels = picture_of(lattice["sheet"]["src"]).astype(float)
@@ -146,7 +146,7 @@ def test_without_anything_known_of_the_rows_the_forward_map_is_still_of_one_valu
 def test_a_model_that_was_given_nothing_shows_its_forward_map_as_it_is(model, views, tmp_path):
     page = report.write(model, tmp_path / "r.html", X=views.X).read_text(encoding="utf-8")
     assert '<p class="caption" id="forward-given"></p>' in page
-    assert "of its place on the map. " in page
+    assert "at its point of the map, reconstructed by the model. " in page
 
 
 def test_thumbnails_without_the_rows_are_those_of_what_is_known_of_each(informed, views, tmp_path):
@@ -238,7 +238,7 @@ def test_the_same_input_gives_the_same_bytes(informed, views, tmp_path):
 
 def test_rows_of_which_it_is_not_known_are_said_to_be_averaged(informed, views, tmp_path):
     page = report.write(informed, tmp_path / "r.html", X=views.X[:20]).read_text(encoding="utf-8")
-    assert "is not known of the rows shown here" in page
+    assert "The given values of these rows are unknown" in page
     assert "across" not in sections_of(page)
 
 
@@ -280,7 +280,7 @@ def test_confounded_groups_are_explained(informed):
 
     words = "given: object (3 categories), explains 15 % of the variance; "
     assert understood(Confounded()) == words + (
-        "the groups differ in the rest, too, so its effect is that on rows that match across groups; "
+        "the groups also differ otherwise, so the effect was estimated from matched rows; "
         "3 of 9 rows with object = 'cup' have no counterparts in another group"
     )
     assert understood(object()) == ""
@@ -313,7 +313,7 @@ def test_names_of_the_user_do_not_become_markup(tmp_path):
     [
         ({"plain": np.zeros((3, 2))}, "report: plain=3 rows is not one point for each of the 60 rows"),
         ({"plain": "fitted"}, "report: plain=fitted is not an option. Pass 'fit', or the map itself"),
-        ({"plain": "fit"}, "report: plain=fit has nothing to compare with: nothing was given, or it is not known"),
+        ({"plain": "fit"}, "report: plain=fit needs given, which the model does not have or which is unknown"),
         ({"plain": "fit", "X": None, "given": ["car"] * 60}, "report: plain=fit needs the rows as a table. Pass X="),
         ({"given": {"object": ["car"]}}, "does not match the 60 rows"),
         ({"given": ["spoon"] * 60}, "is not among the categories of 'object'"),

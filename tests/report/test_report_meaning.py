@@ -93,7 +93,7 @@ def test_a_model_without_derivatives_says_so_and_a_dear_one_is_left_out(kinds, t
     X = kinds[0].to_numpy()
     measured = SemidefiniteEmbedding(metric="cityblock", gap=0.3, tol=0.05, n_landmarks=20).fit(X)
     page = report.write(measured, tmp_path / "r.html", X=X, colours={"kind": kinds[1]}).read_text(encoding="utf-8")
-    assert "no derivative in closed form" in section(page, "meaning")
+    assert "needs derivatives of the maps, which this model does not have in closed form" in section(page, "meaning")
     assert not section(page, "groups")
     from sidelight.report import _meaning
 
@@ -112,7 +112,7 @@ def test_with_given_columns_are_looked_at_after_its_effect(kinds, tmp_path):
     fitted = KernelInformationEmbedding(random_state=0).fit(X + 3.0 * (given["place"] == "b")[:, None], given=given)
     path = report.write(fitted, tmp_path / "r.html", X=X, given=given, colours={"kind": kind})
     found = section(path.read_text(encoding="utf-8"), "groups")
-    assert "after the effect of what was given" in found
+    assert "after subtracting the effect of given" in found
     assert "mean here" not in found
 
 

@@ -100,7 +100,7 @@ def test_axes_are_measured_on_the_rows_whose_entry_was_not_seen(page, relational
         assert chance == f"{found[name].chance:.2f}"
         assert rows == "36"
     pair = found["angle"].pair
-    assert f"Axes {pair[0] + 1} and {pair[1] + 1} together tell angle: R² {found['angle'].pair_value:.2f}" in page
+    assert f"Axes {pair[0] + 1} and {pair[1] + 1} predict angle: R² {found['angle'].pair_value:.2f}" in page
 
 
 def test_entries_that_were_all_seen_are_not_measured(relational, views, truth, seen, tmp_path):
@@ -175,7 +175,8 @@ def test_an_axis_of_no_relation_says_so(table, tmp_path):
     assert fitted.axis_names_ == ["depth", ""]
     section = section_of(written(fitted, tmp_path / "r.html", X=X))
     share = fitted.relation_shares_[0, 1]
-    assert f"<h3>Axis 2</h3><p>It is no relation’s own; data has {100 * share:.0f} % of its weight here" in section
+    words = f"It belongs to no single relation; data has {100 * share:.0f} % of its weight here"
+    assert f"<h3>Axis 2</h3><p>{words}" in section
 
 
 def test_without_the_rows_their_numbers_are_enough(table, tmp_path):

@@ -20,7 +20,7 @@ def page(tmp_path_factory):
 def test_a_model_with_a_gram_matrix_tells_its_dimensions_and_its_certificate(page):
     assert "How many dimensions" in page
     assert "The first 2 axes hold 99 % of the variance." in page
-    assert re.search(r"is wider by more than \d\S* %", page)
+    assert re.search(r"has more than \d\S* % more variance", page)
 
 
 def test_every_axis_has_a_bar_with_its_share(page):

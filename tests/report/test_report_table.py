@@ -124,7 +124,7 @@ def test_missing_entries_stay_missing_and_quality_is_that_of_whole_rows(scaled, 
     shown = table.assign(mass=np.where(np.arange(80) < 7, np.nan, table["mass"]))
     path = report.write(model, tmp_path / "r.html", X=gaps, table=shown, to_data=to_data)
     page = path.read_text(encoding="utf-8")
-    assert "Measured on the 73 rows that miss no entry." in page
+    assert "Measured on the 73 complete rows." in page
     assert np.isnan(unpack(column(data_of(page), "mass")["values"])).sum() == 7
 
 

@@ -91,7 +91,7 @@ def test_memory_of_batches_does_not_depend_on_their_number():
 
 
 def test_a_generator_is_walked_only_once_and_is_refused():
-    with pytest.raises(TypeError, match=r"^Test: source=generator cannot be walked more than once\. Give a callable"):
+    with pytest.raises(TypeError, match=r"^Test: source=generator cannot be read more than once\. Give a callable"):
         as_rows(cut(), owner="Test")
     once = cut()
     with pytest.raises(ValueError, match=r"^Test: source=function can be walked only once\. Give a callable"):
@@ -123,7 +123,7 @@ def test_files_that_are_not_there_or_not_known_are_said(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"^Test: source=nothing\.npy does not exist"):
         as_rows(tmp_path / "nothing.npy", owner="Test")
     (tmp_path / "rows.txt").write_text("1 2")
-    with pytest.raises(ValueError, match=r"^Test: source=rows\.txt is no file of a kind that is read in batches"):
+    with pytest.raises(ValueError, match=r"^Test: source=rows\.txt is not a file that can be read in batches"):
         as_rows(tmp_path / "rows.txt", owner="Test")
 
 

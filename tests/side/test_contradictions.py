@@ -12,7 +12,7 @@ from sidelight.side.labels import label_codes
 
 
 def test_a_pair_said_twice_in_either_order_is_warned_of_and_counts_once():
-    with pytest.warns(UserWarning, match=r"M: same=\(1, 4\) is there more than once and counts once\. Give each"):
+    with pytest.warns(UserWarning, match=r"M: same=\(1, 4\) occurs more than once and counts once\. Give each"):
         kept = distinct_pairs("M", "same", [[4, 1], [2, 0], [1, 4]], 5)
     assert kept.index.tolist() == [[1, 4], [0, 2]]
 

@@ -230,7 +230,7 @@ REFUSED = {
     "nested in a table": ({"a": np.zeros((3, 2))}, 3, {}, "is neither one column nor a table of columns"),
     "all missing": ([None, NAN], 2, {}, "given=column 'given' has no entry at all"),
     "infinite": ([1.0, np.inf], 2, {}, "given=column 'given' holds infinite entries"),
-    "repeated names": (pd.DataFrame(np.ones((2, 2)), columns=["a", "a"]), 2, {}, "column 'a' is there more than once"),
+    "repeated names": (pd.DataFrame(np.ones((2, 2)), columns=["a", "a"]), 2, {}, "column 'a' occurs more than once"),
     "dictionaries": (np.array([{}, {}]), 2, {}, "cannot be told apart and sorted"),
     "complex": (np.array([1j, 2.0]), 2, {}, "cannot be told apart and sorted"),
     "text as an angle": (["a", "b"], 2, {"kinds": "angle"}, "holds entries that are not numbers"),

@@ -224,7 +224,10 @@ def test_general_vectors_are_lines_of_values():
         (lambda: TangentDistance(paths=True, n_neighbors=0)(X), "n_neighbors=0 is not an integer in range"),
         (lambda: TangentDistance("local", size=1)(X), "size=1 is not an integer in range"),
         (lambda: TangentDistance(lambda rows, t: rows[:, :3])(X), "Return finite rows, one for each"),
-        (lambda: ReconstructionDistance(lambda rows, t: rows)(X), "parameters=None says nothing of a transformation"),
+        (
+            lambda: ReconstructionDistance(lambda rows, t: rows)(X),
+            "parameters=None has no default for a callable transformation",
+        ),
         (lambda: ReconstructionDistance(n_neighbors=0)(X), "n_neighbors=0 is not an integer in range"),
     ],
 )

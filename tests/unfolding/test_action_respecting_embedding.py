@@ -206,7 +206,9 @@ def test_two_walks_that_share_places_are_one_map(line):
 def test_walks_that_nothing_holds_together_are_embedded_apart_with_a_warning_and_a_known_distance_helps(line):
     X = np.concatenate([line.X[:5], line.X[:5] + 100.0])
     actions = [*line.factors["actions"][:4], None] * 2
-    with pytest.warns(UserWarning, match=r"leaves 2 pieces that share no place; they are embedded apart.*pairs="):
+    with pytest.warns(
+        UserWarning, match=r"leaves 2 trajectories without a common place; they are embedded separately.*pairs="
+    ):
         apart = ActionRespectingEmbedding().fit(X, actions=actions)
     between = cdist(apart.latent_[:5], apart.latent_[5:])
     assert between.min() > np.linalg.norm(np.diff(apart.latent_[:5], axis=0), axis=1).max()
@@ -323,7 +325,10 @@ def test_hints_that_are_wrong_are_said(known, message, line):
             r"pairs=\[39.0, 41.0, 1.0\] gives a distance to two rows",
         ),
         ({"pairs": [(0, 5)], "distances": [1e6]}, "pairs=1 distances contradicts the bounds"),
-        ({"pairs": [(0, 1)], "distances": [1.0], "known": [(0, 1, 1.0)]}, "known=array is given beside pairs"),
+        (
+            {"pairs": [(0, 1)], "distances": [1.0], "known": [(0, 1, 1.0)]},
+            "known=array is the old name of pairs, which is given too",
+        ),
     ],
 )
 def test_pairs_with_wrong_distances_get_a_sentence(given, message, line):

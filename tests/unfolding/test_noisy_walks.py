@@ -111,7 +111,7 @@ def test_new_observations_plans_and_localization_in_a_noisy_world(slipping):
 def test_noisy_walks_that_share_no_place_are_embedded_apart_under_one_translation_each():
     one, _, actions = grid(3, 40, noise=0.02, seed=1)
     other = 10.0 + grid(3, 40, noise=0.02, seed=1)[0]
-    with pytest.warns(UserWarning, match="leaves 2 pieces that share no place"):
+    with pytest.warns(UserWarning, match="leaves 2 trajectories without a common place"):
         model = ActionRespectingEmbedding().fit(np.vstack([one, other]), actions=[*actions, *actions])
     assert not set(model.states_[:41]) & set(model.states_[41:])
     np.testing.assert_allclose(np.diff(model.latent_[:41], axis=0), np.diff(model.latent_[41:], axis=0), atol=1e-9)
@@ -264,7 +264,7 @@ def test_plans_and_localization_with_vectors(vectors, tmp_path):
     [
         (lambda m, X, f: m.predict_next(X[:2], [1.0]), r"action=.* is not an action that was seen \(vectors of 2"),
         (lambda m, X, f: m.localize(X[:4], f[:4, :1]), "does not hold a vector of 2 numbers for each of the 4 rows"),
-        (lambda m, X, f: m.score(X[:4], actions=["a"] * 4), "are not of the kind of training"),
+        (lambda m, X, f: m.score(X[:4], actions=["a"] * 4), "are not of the type used in fit"),
         (lambda m, X, f: type(m)().fit(X, actions=f[:9]), r"actions=array of shape \(9, 2\) does not match the 300"),
         (lambda m, X, f: type(m)(merge=0.3).fit(X, actions=f), "merge=0.3 needs labels, and actions= are vectors"),
     ],

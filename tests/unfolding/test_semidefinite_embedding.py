@@ -236,7 +236,7 @@ def test_a_model_of_a_metric_is_saved_with_its_rows(tmp_path):
     ("X", "words"),
     [
         (np.ones((4, 3)), r"X=array of shape \(4, 3\) is not square"),
-        (-np.ones((4, 4)), "metric=.* gives what is no finite distance"),
+        (-np.ones((4, 4)), "metric=.* returns a value that is not a finite distance"),
     ],
 )
 def test_what_is_no_matrix_of_distances_is_refused(X, words):

@@ -1,4 +1,4 @@
-"""What a model can do: declared once by its class, queried with :func:`capabilities`.
+"""Capabilities of a model: declared once by its class, queried with :func:`capabilities`.
 
 A class declares the most it offers, near its head::
 
@@ -72,7 +72,7 @@ def _is_pairwise(model: object) -> bool:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a model can do; a field without a method, argument or attribute is a fixed property of the class."""
+    """Capabilities of a model; a field without a method, argument or attribute is a fixed property of the class."""
 
     # maps and densities
     has_transform: bool = _method("transform")
@@ -204,7 +204,7 @@ _UNDECLARED = Capabilities().also(
 
 
 def capabilities(model: object) -> Capabilities:
-    """Return what a model can do now.
+    """Return the current capabilities of a model.
 
     Parameters
     ----------
@@ -231,13 +231,13 @@ def capabilities(model: object) -> Capabilities:
 
 
 def declared(kind: type) -> Capabilities:
-    """Return the most that a class of this library offers; nothing for a class of another library."""
+    """Return the declared capabilities of a class of this library; none for a class of another library."""
     own = getattr(kind, "_capabilities", None)
     return own if isinstance(own, Capabilities) else Capabilities()
 
 
 def _has_declared(model: object, where: Mapping[str, Any]) -> bool:
-    """Whether this model has what its class declares: ``available_if`` hides methods, a fit may set no attribute."""
+    """Whether this model has a declared capability: ``available_if`` hides methods, a fit may set no attribute."""
     for kind, what in where.items():
         if kind in ("method", "fitted"):
             return hasattr(model, what)

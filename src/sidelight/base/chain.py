@@ -164,7 +164,7 @@ class Chain:
         return np.asarray(self.last.novelty_p_value(self.rows(X)))
 
     def is_novel(self, X: Any, *, false_alarm: float = 0.01) -> Array:
-        """Return whether nothing like a row was in the training data, shape (m,)."""
+        """Return whether each row is unlike all training rows, shape (m,)."""
         return np.asarray(self.last.is_novel(self.rows(X), false_alarm=false_alarm))
 
     def transform_interval(self, X: Any, **options: Any) -> Intervals:
@@ -176,11 +176,11 @@ class Chain:
         return np.asarray(self.last.transform_radius(self.rows(X), **options))
 
     def inverse_transform_interval(self, Z: Any, *, columns: Any = None, **options: Any) -> Intervals:
-        """Return intervals of the rows at latent points, where the steps before scale each column by itself."""
+        """Return prediction intervals for rows at latent points, if the steps before scale columns separately."""
         return self._back_interval(self.last.inverse_transform_interval(Z, **options), columns)
 
     def counterfactual_interval(self, X: Any, *, given: Any, **options: Any) -> Intervals:
-        """Return intervals around rows under another value of ``given``, likewise."""
+        """Return prediction intervals around counterfactuals, under the same condition."""
         return self._back_interval(self.last.counterfactual_interval(self.rows(X), given=given, **options))
 
     def predict_interval(self, X: Any, **options: Any) -> Intervals:
@@ -192,7 +192,7 @@ class Chain:
         return self._observed(X, self._back(self.last.impute(self.rows(X))))
 
     def impute_interval(self, X: Any, **options: Any) -> Intervals:
-        """Return intervals of the missing entries of rows, likewise."""
+        """Return intervals for the missing entries of rows, under the same condition."""
         found = self._back_interval(self.last.impute_interval(self.rows(X), **options))
         lower, upper = (self._observed(X, end) for end in (found.lower, found.upper))
         return Intervals(lower, upper, level=found.level)
@@ -228,7 +228,7 @@ class Chain:
         return Cost(max(cost.bytes for cost in costs), sum(cost.seconds for cost in costs))
 
     def _seen(self, X: Any) -> list[Any]:
-        """Rows as each step sees them, the last one included; None where the way back does not need them."""
+        """Input rows of each step, including the last; None if the inverse does not need them."""
         inputs: list[Any] = []
         for step in self.before:
             inputs.append(X if needs_inputs(step) else None)

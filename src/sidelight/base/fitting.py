@@ -36,7 +36,7 @@ Method = Callable[Concatenate[Any, P], Result]
 
 
 class _InterruptedWithResult(KeyboardInterrupt):
-    """Tells the decorator that all attributes are set: the model keeps them."""
+    """Signals to the decorator that all attributes are set and can be kept."""
 
 
 def raise_if_interrupted(interrupted: bool, *, kept: bool = True) -> None:
@@ -70,7 +70,7 @@ def clear_fitted(model: Any) -> None:
 
 
 def all_or_nothing(fit: Method[P, Result]) -> Method[P, Result]:
-    """Decorate a method that fits anew: it runs on a copy without the attributes of earlier fits.
+    """Decorator for fits: the method runs on a copy without the attributes of earlier fits.
 
     >>> class Model:
     ...     @all_or_nothing
@@ -125,6 +125,6 @@ def _on_a_copy(fit: Method[P, Result], is_known: Callable[[str], bool]) -> Metho
 
 
 def _take_over(model: Any, shell: Any) -> None:
-    """Move the fitted attributes to the model; parameters that a callback has set meanwhile stay as they are."""
+    """Move the fitted attributes to the model; parameters that a callback has set meanwhile are kept."""
     users = {name: value for name, value in vars(model).items() if _is_users(name)}
     model.__dict__ = {**vars(shell), **users}

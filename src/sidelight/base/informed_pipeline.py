@@ -36,20 +36,20 @@ def _has(name: str) -> Any:
 
 
 class InformedPipeline(DocumentedMixin, Pipeline):
-    """A Pipeline whose methods take ``given``, for its last step, and that has its further methods.
+    """A Pipeline whose methods take ``given`` for its last step, and which has the additional methods of that step.
 
     These are ``counterfactual``, ``corrected``, ``adapt``, ``overlap``, ``impute`` and intervals, where the last step
     has them.
 
-    Everything else is as in scikit-learn's Pipeline, which it is. ``sidelight.save`` keeps it as data.
+    It is a subclass of scikit-learn's Pipeline. ``sidelight.save`` stores it as data.
 
     Parameters
     ----------
     steps : list of (name, estimator)
-        The last one is a model of this library; those before it preprocess the rows. The way back exists if each of
-        them has an inverse: scalers, PCA, TruncatedSVD, ``CountEncoder``, and a ColumnTransformer of these that drops
-        no column. Normalizer has one, too: rows get the length back that they had, and rows of latent points, which
-        had none, have length 1.
+        The last one is a model of this library; those before it preprocess the rows. ``inverse_transform`` exists if
+        each of them has an inverse: scalers, PCA, TruncatedSVD, ``CountEncoder``, and a ColumnTransformer of these that
+        drops no column. Normalizer works too: rows get back their length, and rows made from latent points have length
+        1.
     transform_input, memory, verbose
         As in scikit-learn's Pipeline.
 
@@ -102,20 +102,19 @@ class InformedPipeline(DocumentedMixin, Pipeline):
         return_std: bool = False,
         columns: Any = None,
     ) -> Array | tuple[Array, Array]:
-        """Rows (m, d) as the model has them under another ``given``, back through all steps.
+        """Predict rows (m, d) under another value of ``given``, inverted through all steps.
 
         Parameters
         ----------
         X : rows of shape (m, d)
         given : array of shape (m,) or (m, g), table, or one value for all rows
-            The value to show the rows for.
+            The new value.
         given_now, residual
-            With the value that the rows have, they keep what distinguishes them, as far as the steps before the last do
+            With the current value of the rows, they keep their residuals, as far as the steps before the last keep them
             (:meth:`KernelInformationEmbedding.counterfactual <sidelight.KernelInformationEmbedding>`).
         return_std : bool, default=False
             Also return standard deviations (m, d): those of the last step, carried back exactly through scalers, and
-            through PCA and TruncatedSVD as if components were independent. What these discard has none, so that
-            standard deviations are of the part of a row that they keep.
+            through PCA and TruncatedSVD as if components were independent, without the variance that these discard.
         columns : names, numbers or mask, default=None
             Columns to return, in this order; None: all.
         """
@@ -128,12 +127,12 @@ class InformedPipeline(DocumentedMixin, Pipeline):
 
     @available_if(_has("has_corrected"))
     def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Array:
-        """Rows (m, d) without the effect of ``given``, or with that of ``to`` instead, back through all steps."""
+        """Rows (m, d) without the effect of ``given``, or with that of ``to`` instead, inverted through all steps."""
         return np.asarray(self._chain().corrected(X, given=given, to=to, columns=columns))
 
     @available_if(_has("has_adapt"))
     def adapt(self, X: Any, *, given: Any) -> InformedPipeline:
-        """A copy whose last step knows one more category of ``given``, from a few rows of it; other steps stay.
+        """Return a copy whose last step has one more category of ``given``, from a few rows; other steps are kept.
 
         Parameters
         ----------
@@ -148,47 +147,47 @@ class InformedPipeline(DocumentedMixin, Pipeline):
 
     @available_if(_has("has_overlap"))
     def overlap(self, X: Any, *, given: Any, given_now: Any = None) -> Array:
-        """How usual rows are among the training rows of another ``given``, shape (m,)."""
+        """Typicality (m,) of rows relative to the training rows of another ``given``."""
         return self._chain().overlap(X, given=given, given_now=given_now)
 
     @available_if(_has("has_row_interval"))
     def inverse_transform_interval(
         self, X: Any, *, given: Any = None, level: float = 0.9, columns: Any = None
     ) -> Intervals:
-        """Intervals of the rows at latent points, where the steps before the last scale each column by itself."""
+        """Prediction intervals for rows at latent points, if the steps before the last scale columns separately."""
         return self._chain().inverse_transform_interval(X, level=level, columns=columns, **_given(given))
 
     @available_if(_has("has_place_interval"))
     def transform_interval(self, X: Any, *, given: Any = None, level: float = 0.9) -> Intervals:
-        """Intervals of the places of rows, as the last step has them."""
+        """Intervals for the latent points of rows, from the last step."""
         return self._chain().transform_interval(X, level=level, **_given(given))
 
     @available_if(_has("has_counterfactual_interval"))
     def counterfactual_interval(
         self, X: Any, *, given: Any, given_now: Any = None, residual: str | float = "auto", level: float = 0.9
     ) -> Intervals:
-        """Intervals around ``counterfactual``, where the steps before the last scale each column by itself."""
+        """Prediction intervals around ``counterfactual``, if the steps before the last scale columns separately."""
         options = {"given_now": given_now, "residual": residual, "level": level}
         return self._chain().counterfactual_interval(X, given=given, **options)
 
     @available_if(_has("has_predict_interval"))
     def predict_interval(self, X: Any, *, level: float = 0.9) -> Intervals:
-        """Intervals of the second view around ``predict(X)``, in its own units: steps before the last are for X."""
+        """Prediction intervals for the second view, in its own units, around ``predict(X)``."""
         return self._chain().predict_interval(X, level=level)
 
     @available_if(_has("has_impute"))
     def impute(self, X: Any) -> Array:
-        """Impute missing entries (NaN) of rows, where the steps before the last scale each column by itself."""
+        """Impute missing entries (NaN) of rows, if the steps before the last scale columns separately."""
         return self._chain().impute(X)
 
     @available_if(_has("has_impute_interval"))
     def impute_interval(self, X: Any, *, level: float = 0.9) -> Intervals:
-        """Intervals of the missing entries of rows around ``impute(X)``, likewise."""
+        """Intervals for the missing entries of rows around ``impute(X)``, under the same condition."""
         return self._chain().impute_interval(X, level=level)
 
     @available_if(_has("has_novelty"))
     def is_novel(self, X: Any, *, false_alarm: float = 0.01) -> Array:
-        """Whether nothing like a row was in the training data, at a rate of false alarms; shape (m,)."""
+        """Whether each row is unlike all training rows, at a given rate of false alarms; shape (m,)."""
         return self._chain().is_novel(X, false_alarm=false_alarm)
 
     @available_if(_has("has_score"))

@@ -11,7 +11,7 @@ __all__ = ["Intervals"]
 
 @dataclass(frozen=True)
 class Intervals:
-    """Intervals that should hold a share ``level`` of what is predicted.
+    """Prediction intervals with coverage ``level``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a notebook shows of a fitted model: a small picture of its map and its key numbers.
+"""Notebook display of a fitted model: a small picture of its map and its key numbers.
 
 The picture is an SVG of one path a shade, so that some thousand points weigh some ten kilobytes and nothing beyond
 NumPy is needed. Of three latent dimensions the first two are the place, and the third is the shade.
@@ -57,7 +57,7 @@ def with_map(model: Any, html: str) -> str:
 
 
 def key_numbers(model: Any) -> list[tuple[str, str]]:
-    """Return what a notebook says of a fitted model: its size, how long the fit took, what ``given`` explains."""
+    """Return the key numbers of a fitted model: size, duration of the fit, variance explained by ``given``."""
     offers, Z = capabilities(model), np.asarray(model.embedding_)
     shape = f"{len(Z):,} × {int(model.n_features_in_):,}" if offers.has_columns else f"{len(Z):,}"
     told = [("rows × columns" if offers.has_columns else "rows", shape), ("dimensions", str(Z.shape[1]))]

@@ -35,10 +35,10 @@ class _Drawing(Protocol):
     """Where a bar is drawn."""
 
     def draw(self, name: str, text: str, share: float | None) -> None:
-        """Replace what was drawn before; ``share`` is what is done, None if nobody knows."""
+        """Redraw the bar; ``share`` is the share done, or None if unknown."""
 
     def close(self, text: str) -> None:
-        """Leave a final text in the place of the bar; empty text leaves nothing."""
+        """Replace the bar by a final text; empty text removes it."""
 
 
 class ProgressBar:
@@ -126,7 +126,7 @@ class _NotebookOutput:
 
 @dataclass(frozen=True)
 class NotebookBar:
-    """A bar as a notebook shows it: HTML where it is understood, otherwise the text."""
+    """Progress bar in a notebook: HTML if supported, otherwise text."""
 
     text: str
     share: float | None = None

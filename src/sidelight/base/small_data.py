@@ -45,13 +45,13 @@ def warn_if_small(owner: object, X: Any, *, distances: bool = False) -> None:
 
 def _few_rows(owner: object, n: int, different: int) -> str:
     if different == 1:
-        rule = "hold nothing to tell apart: all of them have the same place"
+        rule = "have no structure: they share one latent point"
         return error_message(owner, "X", f"{n} equal rows", rule, "Give rows that differ")
     seen = f"{different} different rows" + (f" among {n}" if n > different else "")
     if different == 2:
-        rule = "show that they differ and nothing else: how far apart they are placed depends on the method"
+        rule = "only show that rows differ: their distance on the map depends on the method"
         return error_message(owner, "X", seen, rule, f"Give {ENOUGH} or more")
-    rule = "are too few for neighbourhoods, groups or densities: read only which rows are nearer to each other"
+    rule = "are too few for neighbourhoods, groups or densities: interpret only which rows are closest"
     return error_message(owner, "X", seen, rule, f"Give {ENOUGH} or more")
 
 
@@ -81,7 +81,7 @@ def _count(X: Array, enough: int) -> int:
 
 
 def distance_variation(X: Array) -> float:
-    """Standard deviation over mean of the distances between rows (up to 64 of them); infinite where it is not known."""
+    """Standard deviation over mean of the distances between rows (up to 64 of them); infinite if unknown."""
     rows = np.asarray(X[np.unique(np.linspace(0, len(X) - 1, _PROBED).astype(np.int64))], dtype=np.float64)
     if not np.isfinite(rows).all():
         return float("inf")

@@ -13,7 +13,7 @@ __all__ = ["CostWarning", "DesignWarning", "ExtrapolationWarning", "SmallDataWar
 
 
 class SmallDataWarning(UserWarning):
-    """A fit to few different rows, or to noise in many columns: the message says what can be read from the result."""
+    """A fit to few distinct rows, or to noise in many columns; the message says how to interpret the result."""
 
 
 class CostWarning(UserWarning):
@@ -21,7 +21,7 @@ class CostWarning(UserWarning):
 
 
 class DesignWarning(UserWarning):
-    """Before a fit: its rows cannot tell columns of ``given`` apart, or say little about a group of few rows."""
+    """Confounded columns of ``given``, or groups with too few rows, detected before a fit."""
 
 
 class ExtrapolationWarning(UserWarning):

@@ -1,4 +1,4 @@
-"""The way back through one preprocessing step: rows, and variances of their columns.
+"""Inverse of one preprocessing step, for rows and for variances of their columns.
 
     y = step(x),      x = step⁻¹(y)                                    rows
     y = x A + b,      var(x_j) = Σ_k (A⁺)²_kj var(y_k)                 variances, of columns of y that are independent
@@ -28,7 +28,7 @@ _DATA, _COMPOSE, _DECOMPOSITION = "sklearn.preprocessing", "sklearn.compose", "s
 
 
 def goes_back(step: Any) -> bool:
-    """Whether there is a way back through a step.
+    """Whether a step has an inverse.
 
     >>> from sklearn.preprocessing import FunctionTransformer, Normalizer
     >>> goes_back(Normalizer()), goes_back(FunctionTransformer(np.log1p)), goes_back(FunctionTransformer())
@@ -44,7 +44,7 @@ def goes_back(step: Any) -> bool:
 
 
 def needs_inputs(step: Any) -> bool:
-    """Whether the way back may need the rows that a step was given: ``Normalizer``, and steps that may hold one."""
+    """Whether the inverse may need the input rows of a step: ``Normalizer``, and steps that may contain one."""
     kinds = ((_DATA, "Normalizer"), (_COMPOSE, "ColumnTransformer"))
     return isinstance(step, Pipeline) or any(_is(step, module, name) for module, name in kinds)
 
@@ -116,7 +116,7 @@ def undone_variance(owner: object, step: Any, V: Array, inputs: Any = None) -> A
         return np.asarray(V @ np.square(step.components_))
     if _is_imputer(step) or (_is(step, _DATA, "FunctionTransformer") and step.func is None):
         return np.asarray(V[:, : getattr(step, "n_features_in_", V.shape[1])])
-    rule = f"has no way back through {type(step).__name__}, which is not known to be linear"
+    rule = f"has no inverse through {type(step).__name__}, which is not known to be linear"
     remedy = "Use scalers, PCA and TruncatedSVD before the model, or leave return_std out"
     raise ValueError(error_message(owner, "return_std", True, rule, remedy))
 

@@ -35,7 +35,7 @@ def adapt(
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Teach a model a batch (or another category that was given) from rows of it; the map stays as it is."""
+    """Add a new category of a given column (such as a batch) to a model, from rows of it; the map does not change."""
     how = Reading(ColumnRoles(), key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         _run(talk, model, data, out, how, missing=missing.value, force=force)
@@ -60,7 +60,7 @@ def _run(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, miss
     matrix, X = file.read(data, in_terms_of(file, how), missing)
     if not matrix.side:
         names = ", ".join(column.name for column in file.given)
-        raise CommandError(f"adapt: {data.name} does not say {names}, so that no row is of a new category")
+        raise CommandError(f"adapt: {data.name} has no column {names}, so no row has a new category")
     new = np.flatnonzero(new_category_rows("adapt", "DATA", data.name, matrix.given, len(matrix.rows), given))
     wider = file.model.adapt(X.iloc[new] if hasattr(X, "iloc") else X[new], given=matrix.given.iloc[new])
     replace(file, model=wider).save(out)

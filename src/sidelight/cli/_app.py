@@ -42,7 +42,7 @@ def look(
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Say what a file is, what each column was understood as, and what embed would do with it."""
+    """Describe a file: its format, the kind of each column, and what embed would do with it."""
     from ._look import look as run
     from ._look import parse_kinds
 
@@ -58,7 +58,7 @@ def embed(
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("sidelight-out"),
     dims: Annotated[
-        int | None, typer.Option("--dims", "-d", min=1, help="Latent dimensions (2, if the method says nothing else).")
+        int | None, typer.Option("--dims", "-d", min=1, help="Latent dimensions (default 2, or that of the method).")
     ] = None,
     method: Annotated[str, typer.Option("--method", "-m", help="One of `sidelight methods`.")] = DEFAULT,
     colour: options.Colour = None,
@@ -86,7 +86,7 @@ def embed(
         bool | None,
         typer.Option(
             "--standardize/--no-standardize",
-            help="Columns to mean 0 and width 1, or as they are; tables are scaled robustly by default.",
+            help="Scale columns to mean 0 and deviation 1, or not at all; tables are scaled robustly by default.",
         ),
     ] = None,
     missing: options.Missing = MissingValues.keep,
@@ -224,7 +224,7 @@ def counterfactual(
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Show rows as they would be for another value of what the model was given."""
+    """Predict rows under another value of a given column."""
     from ._changed_rows import Asked
     from ._from_model import counterfactual as run
 
@@ -252,7 +252,7 @@ def predict(
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Show the second view of rows, by a model of two views."""
+    """Predict the second view of rows by a model of two views."""
     from ._from_model import predict as run
 
     wishes = ColumnRoles(label=label)
@@ -276,7 +276,7 @@ def score(
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Measure a model on data: reconstruction R², trustworthiness, mean log density."""
+    """Evaluate a model on data: reconstruction R², trustworthiness, mean log density."""
     from ._from_model import score as run
 
     how = Reading(key=key, layer=layer, obsm=obsm, sheet=sheet, query=query, recursive=recursive)
@@ -326,7 +326,7 @@ def report(
 @app.command()
 def methods(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Explain this method; all are listed without it.")
+        str | None, typer.Argument(metavar="[NAME]", help="Method to explain; without it, list all.")
     ] = None,
     rows: Annotated[int, typer.Option("--rows", min=2, help="Rows of your data, for the cost.")] = 1000,
     columns: Annotated[int, typer.Option("--columns", min=1, help="Columns of your data, for the cost.")] = 20,
@@ -358,7 +358,7 @@ def compare(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")] = 0,
     settings: options.MethodSettings = None,
     standardize: Annotated[
-        bool | None, typer.Option("--standardize/--no-standardize", help="Columns to mean 0 and width 1.")
+        bool | None, typer.Option("--standardize/--no-standardize", help="Scale columns to mean 0 and deviation 1.")
     ] = None,
     missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,

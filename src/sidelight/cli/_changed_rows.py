@@ -47,15 +47,14 @@ def changed_rows(
     names = ", ".join(column.name for column in file.given)
     if not known or file.model.change_ is None:  # models saved by an older version have no change of rows
         if residual:
-            raise CommandError(f"--residual: it needs to know what the rows are now; add --now {names}=...")
+            raise CommandError(f"--residual: needs the current values of the rows; add --now {names}=...")
         talk.answer["now"] = []
         some = changed if columns is None else {**changed, "columns": columns}
         return np.asarray(file.model.inverse_transform(file.model.transform(X, **known), **some))
     kept = file.model.change_.kept if residual is None else residual
     talk.answer |= {"now": list(known["given"]), "residual": kept}
     talk.say(
-        f"what the rows are now ({names}) is known: they keep {kept:.0%} of what distinguishes them from others "
-        "like them (--residual)"
+        f"current values ({names}) are known: rows keep {kept:.0%} of their difference from similar rows (--residual)"
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)  # said or refused before
@@ -71,6 +70,6 @@ def tell_confounded(talk: Output, file: ModelFile) -> None:
     if confounded:
         names = ", ".join(column.name for column in file.given)
         talk.say(
-            f"groups of {names} differ in the rest of the row, too, so part of that difference is shown as if it came "
-            "with the value: compare with rows that have it"
+            f"groups of {names} also differ otherwise, and part of that difference is shown as an effect of the "
+            "value: compare with rows that have it"
         )

@@ -237,7 +237,7 @@ def _tell(talk: Output, results: Mapping[str, Path], outcomes: Sequence[_Outcome
         shown = [_shown(name, found.get(name)) for name in columns]
         rows.append((method, *(f"{value}{mark}" for value, mark in zip(shown, marks, strict=True))))
     talk.table(("method", *map(_heading, columns)), rows)
-    talk.say("* best of its column (1 is best; of leakage 0, and few seconds); the page says what the measures are")
+    talk.say("* best of its column (1 is best; for leakage 0, for seconds the least); the page explains the measures")
     talk.answer |= {
         **results,
         "rows": n,

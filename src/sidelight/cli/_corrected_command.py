@@ -35,7 +35,7 @@ def corrected(
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Take the effect of what the model was given off rows of data, and keep all else."""
+    """Subtract the effect of the given columns from rows of data."""
     from ._from_model import corrected as run
 
     wishes = ColumnRoles(label=label)

@@ -52,9 +52,7 @@ def demo(talk: Output, out: Path, *, n_views: int, settings: dict[str, Any]) -> 
         "given object, hints": _request(views, out / "given-object", settings, given="object", same=views.same),
         "given angle": _request(views, out / "given-angle", settings, given="angle", kind="angle"),
     }
-    talk.say(
-        "Embedding them: knowing nothing; given the object; with hints how the objects correspond; given the angle."
-    )
+    talk.say("Embedding them: without given; given the object; with pairs of corresponding views; given the angle.")
     fitted = {name: _fitted(talk, name, request) for name, request in ask.items()}
     measures = {name: _measures(views, one) for name, one in fitted.items()}
     _say_measures(talk, measures, views.neighbours)
@@ -83,7 +81,7 @@ def demo_page(
     from ._explore import Opening, open_page, require_server, table_for
 
     require_server("sidelight demo --explore")
-    talk.say("Rendering three objects on a turntable, and embedding them without knowing anything ...")
+    talk.say("Rendering three objects on a turntable, and embedding them without given ...")
     views = _render(out, n_views)
     plain = _fitted(talk, "plain", _request(views, out / "plain", settings))
     chosen = [int(row) for row in np.flatnonzero(views.hinted)]
@@ -156,11 +154,11 @@ def _say_measures(talk: Output, measures: dict[str, dict[str, float]], neighbour
         (name, *(f"{one[name]:.3f}" for one in measures.values()), guess)
         for name, guess in zip(names, chance, strict=True)
     ]
-    talk.say(f"What {neighbours} neighbours on the map tell:")
+    talk.say(f"Prediction from {neighbours} neighbours on the map:")
     talk.table(("", "plain", "given object", "+ hints", "given angle", "chance"), rows)
     talk.say(
-        "Good: leakage of the given factor at or below chance, recovery of the others near 1. Nothing in the pictures "
-        f"says which view of a duck is which of a mug: {HINTS} views of each that are said to correspond decide it "
+        "Good: leakage of the given factor at or below chance, recovery of the others near 1. The pictures "
+        f"do not tell which view of a duck corresponds to which of a mug: {HINTS} pairs of views decide it "
         "(these are not measured)."
     )
 

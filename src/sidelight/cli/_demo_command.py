@@ -18,7 +18,7 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("sidelight-demo"),
     views: Annotated[int, typer.Option("--views", min=4, help="Views of each object.")] = 72,
     explore: Annotated[
-        bool, typer.Option("--explore", help="Open the plain map in the browser, with two hints already said.")
+        bool, typer.Option("--explore", help="Open the map without given in the browser, with two hints set.")
     ] = False,
     settings: options.Settings = None,
     json: options.Json = False,

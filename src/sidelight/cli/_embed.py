@@ -125,7 +125,7 @@ def embed(talk: Output, request: Request) -> None:
     """Read, fit, write, and say what was done."""
     check_out(request)
     if needs_pairs(request.method) and request.view_y is None:
-        rule = "learns how rows become others; say with --view-y FILE what came of each row"
+        rule = "learns transformations of rows; pass the outputs with --view-y FILE"
         raise CommandError(f"--method {request.method}: {rule}")
     whole = read(request.data, replace(request.how, sparse=_takes_sparse(request)))
     matrix = complete(whole, request.missing)
@@ -165,7 +165,7 @@ def check_out(request: Request) -> None:
 def _fit_plain(talk: Output, request: Request, fitted: Fitted) -> NDArray[Any] | None:
     """The map of the same rows without what is given; Ctrl-C keeps the best so far, or leaves it out."""
     model = fitted.file.model
-    talk.say(f"Embedding with {request.method} again, without what is given (Ctrl-C keeps the best so far) ...")
+    talk.say(f"Embedding with {request.method} again, without given (Ctrl-C keeps the best so far) ...")
     with bar(talk, f"{request.method}, plain") as callback:
         twin = plain_model(model).set_params(callback=callback)
         try:
@@ -277,7 +277,7 @@ def _side(talk: Output, request: Request, matrix: Matrix, whole: Matrix) -> tupl
     side, types = matrix.side, parse_types(request.given_types, list(matrix.given.columns))
     gaps = int(matrix.given.isna().any(axis=1).sum()) if side else 0
     if gaps:
-        talk.say(f"  {gaps} rows lack what is given; they are placed by averaging over it.")
+        talk.say(f"  {gaps} rows have missing given values; they are embedded by averaging over them.")
     if side and request.same is not None:
         if request.different is not None:
             rule = "with --given, --same says which rows match across the groups, and a metric needs its own hints"
@@ -285,7 +285,7 @@ def _side(talk: Output, request: Request, matrix: Matrix, whole: Matrix) -> tupl
         found = read_pairs("--same", request.same, whole)
         side["same"], here = found.placed(matrix, whole.n_rows)
         lost = f"; {(~here).sum()} of rows that were left out are not used" if not here.all() else ""
-        talk.say(f"  {len(side['same'])} pairs of rows that show the same{lost}.")
+        talk.say(f"  {len(side['same'])} pairs of corresponding rows{lost}.")
     return side, types
 
 

@@ -105,7 +105,7 @@ def table_for(file: ModelFile, matrix: Matrix, X: Any, image_shape: tuple[int, i
     given = matrix.given if matrix.side else None
     if file.given and given is None:
         lacking = ", ".join(column.name for column in file.given)
-        raise CommandError(f"explore: the data do not say {lacking}, which the model was given")
+        raise CommandError(f"explore: the data has no column {lacking}, which the model was given")
     names = None if matrix.row_names is None else [str(name) for name in matrix.row_names]
     columns = {str(name): matrix.colours[name].to_numpy() for name in matrix.colours.columns}
     shape = image_shape or matrix.image_shape or file.image_shape

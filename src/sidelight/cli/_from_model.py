@@ -71,9 +71,9 @@ def _say_given(talk: Output, file: ModelFile, side: dict[str, Any], where: Path)
         return
     talk.answer["given"] = list(side.get("given", ()))
     if side:
-        talk.say(f"given: {_names(file)}, as {where.name} says")
+        talk.say(f"given: {_names(file)}, read from {where.name}")
     else:
-        talk.say(f"given: {where.name} does not say {_names(file)}, so the result is averaged over it")
+        talk.say(f"given: {where.name} has no column {_names(file)}, so the result is averaged over it")
 
 
 def transform(
@@ -158,7 +158,7 @@ def counterfactual(
     asked, now = parse_entries(wanted.given, file.given), parse_entries(wanted.now, file.given, "--now")
     if not asked:
         example = file.given[0].name if file.given else "batch"
-        raise CommandError(f"counterfactual: say with --given {example}=... what is to be different")
+        raise CommandError(f"counterfactual: name the new value with --given {example}=...")
     matrix, X = file.read(data, in_terms_of(file, how), missing)
     own = matrix.given if matrix.side else pd.DataFrame()
     changed = _completed(file, asked, own, len(matrix.rows), data)
@@ -191,7 +191,7 @@ def corrected(
     asked = parse_entries(to, file.given, "--to")
     matrix, X = file.read(data, in_terms_of(file, how), missing)
     if not matrix.side:
-        raise CommandError(f"corrected: {data.name} does not say {_names(file)}, so nothing can be taken off")
+        raise CommandError(f"corrected: {data.name} has no column {_names(file)}, so no effect can be subtracted")
     wanted = _completed(file, asked, matrix.given, len(matrix.rows), data)["given"] if asked else None
     rows = file.way_back(partial(file.model.corrected, X, **matrix.side, to=wanted), columns)
     _write_rows(_with_names(matrix, rows), rows, out)
@@ -206,7 +206,7 @@ def _completed(
     names = [column.name for column in file.given]
     missing = [name for name in names if name not in asked and name not in frame.columns]
     if asked and missing:
-        raise CommandError(f"{option}: {where.name} does not say {', '.join(missing)}; add {option} {missing[0]}=...")
+        raise CommandError(f"{option}: {where.name} has no column {', '.join(missing)}; add {option} {missing[0]}=...")
     if not names or missing:
         return {}
     same = repeated(asked, [column for column in file.given if column.name in asked], n)
@@ -247,7 +247,7 @@ def _tell_text(talk: Output, file: ModelFile) -> None:
     """Say which columns of free text are not among the rows."""
     if names := file.without_way_back:
         talk.answer["without_way_back"] = names
-        talk.say(f"{', '.join(names)}: free text has no way back, and is left out")
+        talk.say(f"{', '.join(names)}: free text cannot be reconstructed, and is left out")
 
 
 def _tell_rows(
@@ -291,7 +291,7 @@ def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) 
     file = ModelFile.open(model)
     offers = capabilities(file.model)
     if offers.makes_outputs:
-        what = f"this {name_of(file.model)} is measured with its outputs"
+        what = f"this {name_of(file.model)} is evaluated with its outputs"
         raise CommandError(f"score: {what}; write its report: sidelight report {model} {data} --view-y FILE")
     matrix, X = file.read(data, in_terms_of(file, how), missing)
     _say_given(talk, file, matrix.side, data)
@@ -368,12 +368,10 @@ def _outputs(file: ModelFile, path: Path | None, data: Path, matrix: Matrix, n_r
     name = name_of(file.model)
     if not capabilities(file.model).makes_outputs:
         if path is not None:
-            raise CommandError(f"--view-y {path}: this {name} makes no outputs of inputs; leave it out")
+            raise CommandError(f"--view-y {path}: this {name} does not predict outputs; leave it out")
         return None
     if path is None:
-        raise CommandError(
-            f"this {name} makes outputs of inputs; say with --view-y FILE what should come of {data.name}"
-        )
+        raise CommandError(f"this {name} predicts outputs; pass those of {data.name} with --view-y FILE")
     found = read(path, Reading(encoder=None if file.second is None else file.second.encoder))
     if len(found.X) != n_rows:
         raise CommandError(f"--view-y {path}: has {len(found.X)} rows, and {data.name} has {n_rows}")

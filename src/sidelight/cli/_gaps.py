@@ -27,7 +27,7 @@ def let_take_gaps(model: Any, method: str, matrix: Matrix, *, after_metric: bool
         return ""
     where = f"entries are missing in {', '.join(list(matrix.gaps)[:3])}"
     if after_metric:
-        raise CommandError(f"a metric cannot be learned where {where}; use --missing drop, or --missing mean")
+        raise CommandError(f"a metric cannot be learned if {where}; use --missing drop, or --missing mean")
     parameters = model.get_params(deep=False)
     if parameters.get("missing") == "refuse":
         model.set_params(missing=_way(parameters))

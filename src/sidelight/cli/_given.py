@@ -35,12 +35,12 @@ def parse_types(texts: Sequence[str], given: Sequence[str]) -> dict[str, str | f
     {'hour': 24.0, 'site': 'category'}
     """
     if texts and not given:
-        raise CommandError(f"--given-type {texts[0]}: there is no --given column whose type this could be")
+        raise CommandError(f"--given-type {texts[0]}: needs a --given column")
     found: dict[str, str | float] = {}
     for text in texts:
         column, equals, kind = text.rpartition("=")
         if not equals and len(given) > 1:
-            raise CommandError(f"--given-type {text}: say of which column, for example {given[0]}={text}")
+            raise CommandError(f"--given-type {text}: name its column, for example {given[0]}={text}")
         if equals and column not in given:
             near = suggestion(column, given)
             raise CommandError(f"--given-type {text}: {column} is not among the --given columns{near}")

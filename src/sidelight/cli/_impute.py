@@ -241,7 +241,7 @@ def _tell(talk: Output, file: GappedFile, imputer: Imputer, found: ImputedColumn
         "model": request.save or request.model,
     }
     if not filled:
-        talk.say("No entry is missing that could be filled.")
+        talk.say("There is no missing entry that can be filled.")
     else:
         columns = "1 column" if len(filled) == 1 else f"{len(filled)} columns"
         talk.say(f"{_entries(sum(filled.values()))} filled in {columns}:")

@@ -18,7 +18,7 @@ def impute(
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     method: Annotated[
-        str, typer.Option("--method", "-m", help="Model of the entries: auto (by held-out entries), gaussian, ...")
+        str, typer.Option("--method", "-m", help="Model: auto (selected on held-out entries), gaussian, ...")
     ] = "auto",
     draws: Annotated[
         int | None,
@@ -35,14 +35,14 @@ def impute(
     ] = None,
     kind: options.ColumnKind = None,
     drop: Annotated[
-        list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave this column as it is, and unused.")
+        list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Do not use or fill this column.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")] = 0,
     model: Annotated[
         Path | None, typer.Option("--model", metavar="MODEL", help="Fill with the imputer that --save wrote.")
     ] = None,
     save: Annotated[
-        Path | None, typer.Option("--save", metavar="MODEL", help="Keep the imputer, to fill new rows with it.")
+        Path | None, typer.Option("--save", metavar="MODEL", help="Save the imputer, to fill new rows with it.")
     ] = None,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
@@ -54,7 +54,7 @@ def impute(
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Fill the missing entries of a table from the rest of their rows; what is not missing stays as it is."""
+    """Fill the missing entries of a table from the observed entries of their rows."""
     from ._impute import ImputeRequest
     from ._impute import impute as run
     from ._look import parse_kinds

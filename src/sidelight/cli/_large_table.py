@@ -83,10 +83,10 @@ def embed_large(talk: Output, request: Request, table: LargeTable, results: dict
     scaled = table.names is not None if request.standardize is None else request.standardize
     scaling = Scaling(table.means, np.where(table.spread > 0, table.spread, 1.0)) if scaled else None
     talk.say(f"  {table.words}")
-    talk.say("  Columns are standardised." if scaled else "  Columns are used as they are.")
+    talk.say("  Columns are standardised." if scaled else "  Columns are not scaled.")
     model = _model(request, table)
     rows = f"{min(sample, table.n)} of {table.n} rows"
-    talk.say(f"Embedding {rows} with {request.method} in {request.dims} dimensions, then the others by their place ...")
+    talk.say(f"Embedding {rows} with {request.method} in {request.dims} dimensions, then the other rows ...")
     began = time.perf_counter()
     request.out.mkdir(parents=True, exist_ok=True)
     shows = not talk.silent and talk.aside.is_terminal

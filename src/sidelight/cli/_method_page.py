@@ -45,7 +45,7 @@ def list_methods(talk: Output) -> None:
             for line in method.advice:
                 talk.say(f"    {line}")
     names = " and ".join(other.name for other in PYTHON_ONLY)
-    talk.say(f"\nsidelight methods NAME explains one. From Python only: {names} (no table holds their input).")
+    talk.say(f"\nsidelight methods NAME explains one. From Python only: {names} (their input is not a table).")
     talk.answer["methods"] = [
         {
             "name": method.name,

@@ -114,7 +114,7 @@ def _attribute(name: str, column: pd.Series[Any]) -> str:
         seen = f"has the one value {counts.index[0]}" if len(counts) else "has no entry"
         raise CommandError(f"--attribute {name}: {seen}, so there is nothing to tell apart")
     if pd.api.types.is_float_dtype(here) and (here != np.rint(here)).any():
-        rule = "holds quantities, and equal names say what is the same; give groups, or --distances"
+        rule = "holds quantities, not groups; give a column of groups, or --distances"
         raise CommandError(f"--attribute {name}: {rule}")
     if int(counts.max()) < 2:
         raise CommandError(f"--attribute {name}: differs in every row, so no two rows are the same")

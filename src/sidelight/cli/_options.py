@@ -19,7 +19,7 @@ __all__ = [
     "parse_size",
 ]  # fmt: skip
 
-_KNOWN = "What is known"
+_KNOWN = "Side information"
 """Help panel of the options for side information."""
 
 
@@ -28,7 +28,7 @@ OUT_HELP = "Table to write: csv, tsv, csv.gz, parquet, feather, arrow, jsonl or 
 
 
 class MissingValues(StrEnum):
-    """What to do with rows that have missing values."""
+    """Treatment of rows with missing values."""
 
     keep = "keep"
     error = "error"
@@ -52,7 +52,8 @@ Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing f
 Missing = Annotated[
     MissingValues,
     typer.Option(
-        "--missing", help="Missing entries: keep them missing, refuse them, drop their rows, or use column means."
+        "--missing",
+        help="Missing entries: keep (model them), error, drop (leave out their rows) or mean (column means).",
     ),
 ]
 Colour = Annotated[
@@ -67,7 +68,7 @@ Given = Annotated[
         "--given",
         "-g",
         metavar="COLUMN",
-        help="Known: factor it out, show the rest (repeatable).",
+        help="Known column to factor out of the map (repeatable).",
         rich_help_panel=_KNOWN,
     ),
 ]
@@ -76,17 +77,17 @@ GivenType = Annotated[
     typer.Option(
         "--given-type",
         metavar="[COLUMN=]TYPE",
-        help="What a given column is: category, number, ordinal, angle (degrees), or its period, e.g. hour=24.",
+        help="Type of a given column: category, number, ordinal, angle (degrees), or its period, e.g. hour=24.",
         rich_help_panel=_KNOWN,
     ),
 ]
 GivenValue = Annotated[
     list[str] | None,
-    typer.Option("--given", "-g", metavar="COLUMN=VALUE", help="Show it for this value of what the model was given."),
+    typer.Option("--given", "-g", metavar="COLUMN=VALUE", help="Value of a given column to reconstruct for."),
 ]
 Now = Annotated[
     list[str] | None,
-    typer.Option("--now", metavar="COLUMN=VALUE", help="What the rows are now, where the data file does not say it."),
+    typer.Option("--now", metavar="COLUMN=VALUE", help="Current value of the rows, if the data file lacks the column."),
 ]
 Residual = Annotated[
     float | None,
@@ -94,8 +95,8 @@ Residual = Annotated[
         "--residual",
         min=0.0,
         max=1.0,
-        help="How much is kept of what distinguishes a row from others like it: 0 for the mean of these, 1 for all of "
-        "it, rescaled; as the model says by default.",
+        help="Share of a row's residual to keep: 0 gives the mean of similar rows, 1 keeps all of it, rescaled. "
+        "Default: the share that the model has estimated.",
     ),
 ]
 CorrectedTo = Annotated[
@@ -108,15 +109,15 @@ SomeColumns = Annotated[
 ]
 Period = Annotated[
     list[str] | None,
-    typer.Option("--period", metavar="COLUMN=NUMBER", help="A colour that goes round, e.g. angle=360."),
+    typer.Option("--period", metavar="COLUMN=NUMBER", help="Period of a colour column, e.g. angle=360."),
 ]
 Same = Annotated[
     Path | None,
     typer.Option(
         "--same",
         metavar="FILE",
-        help="Pairs of rows (numbers from 0, or names by --label) that are the same: a metric learned from them goes "
-        "before the embedding. With --given instead: rows that show the same across groups.",
+        help="Pairs of equivalent rows (numbers from 0, or names by --label): a metric is learned from them before the "
+        "embedding. With --given: corresponding rows of different groups.",
         rich_help_panel=_KNOWN,
     ),
 ]
@@ -134,7 +135,7 @@ Distances = Annotated[
     typer.Option(
         "--distances",
         metavar="FILE",
-        help="Row, row, how far apart they are: a metric that agrees goes before the embedding.",
+        help="Row, row, distance: a metric is learned from these distances before the embedding.",
         rich_help_panel=_KNOWN,
     ),
 ]
@@ -143,7 +144,7 @@ Attribute = Annotated[
     typer.Option(
         "--attribute",
         metavar="COLUMN",
-        help="Show this: a metric in which rows with equal entries are near goes before the embedding; the column "
+        help="Column to emphasise: a metric in which rows with equal entries are close is learned first; the column "
         "itself is not embedded (repeatable).",
         rich_help_panel=_KNOWN,
     ),
@@ -152,7 +153,7 @@ Plain = Annotated[
     bool,
     typer.Option(
         "--plain",
-        help="Show the map without what is given beside the informed one in the report: fits a second model.",
+        help="Fit a second model without --given, and show its map in the report for comparison.",
         rich_help_panel=_KNOWN,
     ),
 ]
@@ -161,7 +162,7 @@ RelationColumn = Annotated[
     typer.Option(
         "--relation",
         metavar="[NAME=]COLUMN[:KIND]",
-        help="Rows alike in this are alike, and an axis is to show it: --method relational. KIND is labels, values, "
+        help="Column that defines a relation, to be shown by an axis: --method relational. KIND is labels, values, "
         "angle (degrees) or a period; several columns: a+b; empty entries are not known; not embedded (repeatable).",
         rich_help_panel=_KNOWN,
     ),
@@ -172,7 +173,7 @@ ViewY = Annotated[
         "--view-y",
         "--view2",  # the former name
         metavar="FILE",
-        help="A second view of the same rows, empty where unseen: --method joint.",
+        help="Second view of the same rows; leave rows without it empty: --method joint.",
         rich_help_panel=_KNOWN,
     ),
 ]
@@ -181,7 +182,7 @@ ActionColumn = Annotated[
     typer.Option(
         "--actions",
         metavar="COLUMN",
-        help="What was done at each row, rows in temporal order, empty at the end of a trajectory: --method action.",
+        help="Action taken at each row, in temporal order; empty at the end of a trajectory: --method action.",
         rich_help_panel=_KNOWN,
     ),
 ]
@@ -218,36 +219,35 @@ Cluster = Annotated[
     ),
 ]
 BatchSample = Annotated[
-    int, typer.Option("--sample", min=10, help="With --batches and --cluster: rows that the method is fitted to.")
+    int, typer.Option("--sample", min=10, help="With --batches and --cluster: number of rows to fit.")
 ]
 View = Annotated[
     str,
     typer.Option(
         "--view",
         metavar="x|y",
-        help="Which view of a model of two: x, the data, or y, the file of --view-y.",
+        help="View of a model of two views: x (the data) or y (the file of --view-y).",
     ),
 ]
 ArrayKey = Annotated[str | None, typer.Option("--key", help="Array of an NPZ file to embed.")]
 AnnDataLayer = Annotated[str | None, typer.Option("--layer", help="AnnData: embed this layer instead of X.")]
 AnnDataObsm = Annotated[str | None, typer.Option("--obsm", metavar="KEY", help="AnnData: embed this obsm entry.")]
-ImageSize = Annotated[str | None, typer.Option("--image-size", metavar="WxH", help="Bring pictures to this size.")]
+ImageSize = Annotated[str | None, typer.Option("--image-size", metavar="WxH", help="Resize pictures to this size.")]
 ImageShape = Annotated[
-    str | None, typer.Option("--image-shape", metavar="WxH", help="Rows of columns are pictures of this size.")
+    str | None, typer.Option("--image-shape", metavar="WxH", help="Each row is a picture of this size.")
 ]
 ColumnKind = Annotated[
     list[str] | None,
-    typer.Option(
-        "--kind", metavar="COLUMN=KIND", help="Understand a column as number, category, text, ... (repeatable)."
-    ),
+    typer.Option("--kind", metavar="COLUMN=KIND", help="Treat a column as number, category, text, ... (repeatable)."),
 ]
 Sheet = Annotated[
     str | None, typer.Option("--sheet", metavar="NAME", help="Sheet of a spreadsheet, by name or number from 1.")
 ]
 Query = Annotated[
-    str | None, typer.Option("--query", metavar="SQL", help="Rows of a SQLite or DuckDB file; it is only read.")
+    str | None,
+    typer.Option("--query", metavar="SQL", help="SELECT from a SQLite or DuckDB file, which is not changed."),
 ]
-Recursive = Annotated[bool, typer.Option("--recursive", help="Pictures of sub-folders, too.")]
+Recursive = Annotated[bool, typer.Option("--recursive", help="Include pictures of sub-folders.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

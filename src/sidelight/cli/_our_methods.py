@@ -7,46 +7,44 @@ from ._method import Method, PythonOnly
 __all__ = ["OURS", "PYTHON_ONLY"]
 
 _MAPS = "Maps of rows"
-_KNOWN = "Maps that use what you know"
+_KNOWN = "Maps with side information"
 _DENSITIES = "Densities and clusters"
 _NETWORKS = "Networks (extra torch)"
 
 OURS = (
     Method(
-        "kie", "sidelight", "KernelInformationEmbedding", "Kernel information embedding: smooth, two-way", family=_MAPS,
+        "kie", "sidelight", "KernelInformationEmbedding", "Kernel information embedding: smooth, two-way",
+        family=_MAPS,
         use=(
-            "the map has to do something after it is drawn: place new rows, be read backwards, score or draw "
-            "rows, or leave out what is known"
+            "you need more than a picture: embedding new rows, mapping latent points back to data, scoring or "
+            "sampling rows, or factoring out known variables (given=)"
         ),
         avoid=(
-            "SemidefiniteEmbedding for one small sheet whose lengths should come out exactly, ProbabilisticPCA "
-            "for straight data, UMAP when a picture of neighbours is all you want"
+            "SemidefiniteEmbedding for one small sheet whose lengths must be reproduced exactly, ProbabilisticPCA for "
+            "data that is linear, UMAP when a picture of neighbourhoods is enough"
         ),
         example="table.csv --given batch",
     ),
     Method(
-        "ukr", "sidelight", "UnsupervisedKernelRegression", "Kernel regression with the least reconstruction error",
+        "ukr", "sidelight", "UnsupervisedKernelRegression", "Kernel regression with the lowest reconstruction error",
         family=_MAPS,
-        use="the way back to the data matters most: it minimises the error of reconstructed rows",
-        avoid=(
-            "KernelInformationEmbedding for more than some thousand rows, where something is known of them, or "
-            "for a density"
-        ),
+        use="reconstruction matters most: it minimises the error of inverse_transform",
+        avoid="KernelInformationEmbedding for more than a few thousand rows, to use side information, or for a density",
     ),
     Method(
-        "smoother", "sidelight", "SmootherEmbedding", "A map that a kernel smoother reconstructs, in closed form",
+        "smoother", "sidelight", "SmootherEmbedding", "Spectral smoother embedding, in closed form",
         family=_MAPS,
-        use="you want a first look, a base line or a start without local optima: one eigenproblem",
+        use="you want a first look, a baseline or a start without local optima: it solves one eigenproblem",
         avoid="KernelInformationEmbedding when the map itself matters",
     ),
     Method(
-        "hybrid", "sidelight", "HybridEmbedding", "Distances and neighbours at once, in closed form", family=_MAPS,
+        "hybrid", "sidelight", "HybridEmbedding", "Distances and neighbourhoods together, in closed form", family=_MAPS,
         use=(
-            "rows have a distance of their own (a matrix, a learned metric, one that ignores shifts or turns) "
-            "and neighbours should stay neighbours"
+            "you have a special distance between rows (a precomputed matrix, a learned metric, one that is invariant "
+            "to shifts or rotations) and want to preserve neighbourhoods too"
         ),
         avoid=(
-            "Isomap when the plain distance is right and only lengths matter, KernelInformationEmbedding when "
+            "Isomap when the Euclidean distance is right and only lengths matter, KernelInformationEmbedding when "
             "there is no such distance"
         ),
         example="table.csv --set alpha=0.3",
@@ -56,23 +54,21 @@ OURS = (
         {"metric": "euclidean", "alpha": 0}, family=_MAPS,
         use="distances between rows, or a matrix of them, should become a map in closed form",
         avoid=(
-            "KernelInformationEmbedding or Isomap for curved data, mds-smacof to minimise the error of distances "
-            "on the map itself"
+            "KernelInformationEmbedding or Isomap for curved data, mds-smacof to minimise the error of distances on "
+            "the map itself"
         ),
     ),
     Method(
-        "tangent", "sidelight", "HybridEmbedding", "Pictures by how they change under a transformation", family=_MAPS,
-        use="pictures are shifted, rotated or filtered copies of a few",
-        avoid="KernelInformationEmbedding for tables, and for pictures whose content matters more than their position",
+        "tangent", "sidelight", "HybridEmbedding", "Images compared by their change under a transformation",
+        family=_MAPS,
+        use="images are shifted, rotated or filtered copies of a few",
+        avoid="KernelInformationEmbedding for tables, and for images whose content matters more than their position",
         example="pictures/ --image-size 28x28 --set transformation=rotate",
     ),
     Method(
-        "semidefinite", "sidelight", "SemidefiniteEmbedding", "Rows pulled apart as far as neighbours allow",
+        "semidefinite", "sidelight", "SemidefiniteEmbedding", "Semidefinite embedding (maximum variance unfolding)",
         family=_MAPS,
-        use=(
-            "rows are one bent sheet and its lengths, or its number of dimensions, should come out right, also "
-            "from few rows"
-        ),
+        use="the data is one bent sheet and you need its lengths or its number of dimensions, also from few rows",
         avoid=(
             "KernelInformationEmbedding for clusters, for noise that joins the layers, and for more than a few "
             "thousand rows"
@@ -88,18 +84,18 @@ OURS = (
         ),
     ),
     Method(
-        "ppca", "sidelight", "ProbabilisticPCA", "Principal components as a density", family=_MAPS,
+        "ppca", "sidelight", "ProbabilisticPCA", "Probabilistic PCA: principal components with a density", family=_MAPS,
         use="rows lie near a plane, entries are missing, or you need a likelihood",
         avoid=(
-            "PPCAMixture or KNNImputer when rows are curved or in clusters, scikit-learn's PCA when rows are "
-            "whole and only the projection is wanted"
+            "PPCAMixture or KNNImputer when the data is curved or clustered, scikit-learn's PCA when rows are "
+            "complete and you only need the projection"
         ),
     ),
     Method(
-        "joint", "sidelight", "JointInformationEmbedding", "What two views share (--view-y), and one from the other",
+        "joint", "sidelight", "JointInformationEmbedding", "Shared structure of two views (--view-y), and prediction",
         family=_KNOWN,
-        use="the same things were seen in two ways and few of them are paired",
-        avoid="kernel regression when most rows are paired and prediction is all you want",
+        use="the same objects were measured in two views and few rows are paired",
+        avoid="kernel regression when most rows are paired and you only need predictions",
         example="silhouettes.npy --view-y poses.csv",
     ),
     Method(
@@ -123,68 +119,71 @@ OURS = (
         example="faces.npz --relation light --relation pan --dims 3",
     ),
     Method(
-        "action", "sidelight", "ActionRespectingEmbedding", "A sequence in which every action is one rigid motion",
+        "action", "sidelight", "ActionRespectingEmbedding", "Sequence map in which every action is one rigid motion",
         family=_KNOWN,
         use=(
-            "you have observations in order, what was done between them, and places that are come back to: it "
-            "predicts steps that nobody took"
+            "you have a sequence of observations, the actions between them, and a path that revisits places: it "
+            "predicts actions that were not tried at a place"
         ),
         avoid=(
-            "PCA with one affine map per action when nothing is come back to and steps are small against noise, "
-            "a model of dynamics of your own when you know the physics"
+            "PCA with one affine map per action when no place is revisited and steps are small compared to noise, "
+            "your own dynamics model when you know the physics"
         ),
         example="drive.csv --actions action --trajectory run",
     ),
     Method(
         "ppca-mixture", "sidelight", "PPCAMixture", "A mixture of planes: clusters with local coordinates",
         family=_DENSITIES,
-        use="you want a density of rows of numbers, or clusters with coordinates of their own",
+        use="you want the density of numeric rows, or clusters with local coordinates",
         avoid=(
-            "ProbabilisticPCA for fewer than a few dozen rows or one plane, Imputer for entries of a table, "
-            "CoordinatedMixture for a map"
+            "ProbabilisticPCA for fewer than a few dozen rows or data near one plane, Imputer to fill entries of a "
+            "table, CoordinatedMixture for one global map"
         ),
         example="table.csv --set n_charts=5",
     ),
     Method(
-        "bernoulli-mixture", "sidelight", "BernoulliMixture", "A mixture of Bernoullis: clusters of 0/1 rows",
+        "bernoulli-mixture", "sidelight", "BernoulliMixture", "Bernoulli mixture: clusters of 0/1 rows",
         family=_DENSITIES,
-        use="rows are binary, and you want a density, clusters or hidden entries back",
-        avoid="ridge regression when hidden entries are all you want",
+        use="rows are binary, and you want a density, clusters or imputed entries",
+        avoid="ridge regression when you only want to impute",
         example="answers.csv --set n_charts=6 --no-standardize", dims="",
     ),
     Method(
-        "autoencoder", "sidelight.gated", "Autoencoder", "Auto-encoder: a network to short codes and back",
+        "autoencoder", "sidelight.gated", "Autoencoder", "Auto-encoder: short codes by a network",
         family=_NETWORKS, extra="torch",
-        use="a curved code of few numbers should be a function of any new row",
-        avoid="scikit-learn's PCA when a plane is enough: the linear auto-encoder is PCA",
+        use="you want a nonlinear code of few dimensions that is a function of any new row",
+        avoid="scikit-learn's PCA when a linear code is enough: the linear auto-encoder is PCA",
         example='table.csv --set "hidden=(50, 20)"',
     ),
     Method(
         "rbm", "sidelight.gated", "RestrictedBoltzmannMachine", "Restricted Boltzmann machine: binary codes of rows",
         family=_NETWORKS, extra="torch", default_dims=50,
-        use="you want binary features, a density up to a constant, and samples of rows",
-        avoid="PCA when features are all you want",
+        use="you want binary features, an unnormalised density, and samples of rows",
+        avoid="PCA when you only want features",
         example="table.csv --dims 50",
     ),
     Method(
-        "gated-boltzmann", "sidelight.gated", "GatedBoltzmannMachine", "How one row becomes another (--view-y)",
+        "gated-boltzmann", "sidelight.gated", "GatedBoltzmannMachine", "Transformations from rows to rows (--view-y)",
         family=_NETWORKS, extra="torch", dims="n_mapping", default_dims=50,
-        use="pairs of rows should teach a change that is then done to other rows, with a density of outputs",
+        use=(
+            "you want to learn transformations from pairs of rows and apply them to other rows, with a density of "
+            "outputs"
+        ),
         avoid="GatedAutoencoder when no density is needed",
         example="before.npy --view-y after.npy",
     ),
     Method(
-        "gated-autoencoder", "sidelight.gated", "GatedAutoencoder", "The same by an auto-encoder (--view-y)",
+        "gated-autoencoder", "sidelight.gated", "GatedAutoencoder", "Gated auto-encoder: transformations (--view-y)",
         family=_NETWORKS, extra="torch", dims="n_mapping", default_dims=20,
-        use="pairs of rows should teach a change that is then done to other rows, or predicted",
+        use="you want to learn transformations from pairs of rows and apply them to other rows, or predict them",
         avoid="GatedBoltzmannMachine when a density of outputs is needed",
         example="before.npy --view-y after.npy",
     ),
     Method(
-        "biased-autoencoder", "sidelight.gated", "BiasedAutoencoder", "Predict structured rows from others (--view-y)",
+        "biased-autoencoder", "sidelight.gated", "BiasedAutoencoder", "Predict structured outputs from rows (--view-y)",
         family=_NETWORKS, extra="torch", default_dims=10,
-        use="outputs with a structure of their own (shapes, poses, halves of pictures) are to be predicted",
-        avoid="ridge regression when rows are few for their columns",
+        use="you want to predict structured outputs (shapes, poses, halves of images)",
+        avoid="ridge regression when rows are few relative to columns",
         example="inputs.csv --view-y outputs.csv",
     ),
 )  # fmt: skip
@@ -192,18 +191,18 @@ OURS = (
 PYTHON_ONLY = (
     PythonOnly(
         "gated-field",
-        "takes pictures or sequences of any size, which no table holds",
+        "takes images or sequences of any size, not a table",
         "sidelight.gated.GatedField(...).fit(before, after)",
     ),
     PythonOnly(
         "manifield",
-        "takes sequences or pictures of any size, which no table holds",
+        "takes sequences or images of any size, not a table",
         "sidelight.gated.Manifield(...).fit(inputs, outputs)",
     ),
     PythonOnly(
         "count-encoder",
-        "makes residuals of counts, a step before another method",
+        "computes residuals of counts, a preprocessing step",
         "sidelight.CountEncoder().fit_transform(counts)",
     ),
 )
-"""Public models that no file of rows can be given to."""
+"""Public models whose input is not a table."""

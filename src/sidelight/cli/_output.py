@@ -102,7 +102,7 @@ def open_output(*, as_json: bool, quiet: bool = False, debug: bool = False) -> I
             warnings.showwarning = lambda message, *_, **__: talk.warn(str(message))
             yield talk
     except KeyboardInterrupt:
-        talk.fail("interrupted before there was a result; nothing was written", INTERRUPTED)
+        talk.fail("interrupted before there was a result; no file was written", INTERRUPTED)
     except typer.Exit:
         raise
     except Exception as error:

@@ -98,7 +98,7 @@ def read_pairs(option: str, path: Path, whole: Matrix, *, values: bool = False) 
     numbers = _measured(source, frame.pop(frame.columns[2])) if values else np.empty(0)
     text = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
     if text and whole.row_names is None:
-        what = f"{wanted}, and {text[0]} holds text; say with --label which column names the rows"
+        what = f"{wanted}, and {text[0]} holds text; name the column of row names with --label"
         raise CommandError(f"{source}: needs {what}")
     if text:
         return PairFile(source, _by_name(source, frame, whole.row_names), numbers, whole.row_names)

@@ -116,7 +116,7 @@ def _main_array(source: Source, arrays: dict[str, NDArray[Any]], key: str | None
     wide = [name for name, array in arrays.items() if array.ndim >= 2]
     chosen = wide if len(wide) == 1 else [name for name in _ARRAY_KEYS if name in wide]
     if not chosen:
-        raise CommandError(f"{source.title}: say with --key which array to embed: {', '.join(wide or arrays)}")
+        raise CommandError(f"{source.title}: choose the array to embed with --key: {', '.join(wide or arrays)}")
     return chosen[0]
 
 
@@ -148,7 +148,7 @@ def _from_sparse(matrix: Any, source: Source, how: Reading) -> _Arrays:
         return _Arrays(matrix.toarray(), {}, remarks=[f"{what} is embedded as it is, with zeros written out."])
     _refuse_new_rows(source, how.expected)
     if how.sparse:
-        told = f"stays sparse: it is reduced to {RANK} principal coordinates, and the way back leads to all columns."
+        told = f"stays sparse: it is reduced to {RANK} principal coordinates; reconstructions have all columns."
         return _Arrays(kept_sparse(matrix, source.title), {}, remarks=[f"{what} {told}"])
     k = min(_N_SINGULAR, min(n, d) - 1)
     why = f"is too large to be written out, so it is reduced to {k} columns by its truncated SVD"

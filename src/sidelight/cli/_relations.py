@@ -51,7 +51,7 @@ def parse_relations(texts: Sequence[str]) -> tuple[RelationOption, ...]:
     for text in texts:
         asked = _parsed(text)
         if asked.name == _DATA:
-            rule = "is what the likeness of the rows themselves is called; give it another name, for example my_data="
+            rule = "is the name of the relation between the rows themselves; choose another, for example my_data="
             raise asked.wrong(rule + "+".join(asked.columns))
         if asked.name in found:
             raise asked.wrong("is there twice; give each relation its own name, for example other=COLUMN")

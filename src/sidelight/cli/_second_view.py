@@ -84,7 +84,7 @@ def read_second(
     found = read(path, _how_to_read(path, standardize))
     if len(found.X) != n_rows:
         raise CommandError(
-            f"--view-y {path}: has {len(found.X)} rows, and the data has {n_rows}; leave unseen rows empty"
+            f"--view-y {path}: has {len(found.X)} rows, and the data has {n_rows}; leave rows without this view empty"
         )
     found = found.take(np.isin(found.rows, matrix.rows))
     unseen = ~np.isfinite(found.X).any(axis=1)

@@ -234,8 +234,7 @@ def _format(path: Path, name: str, head: bytes) -> str:
     known = "csv, tsv, txt, parquet, feather, jsonl, xlsx, ods, sqlite, duckdb, npy, npz, mtx, h5ad"
     packed = ", ".join(suffix[1:] for suffix in _PACKED)
     raise CommandError(
-        f"{title_of(path)}: cannot tell what kind of file this is; give one of {known} (also packed: {packed}), "
-        "or a folder of pictures"
+        f"{title_of(path)}: unknown kind of file; give one of {known} (also packed: {packed}), or a folder of pictures"
     )
 
 

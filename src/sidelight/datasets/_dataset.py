@@ -1,4 +1,4 @@
-"""What every generator and loader returns: the rows, and what is truly known about them."""
+"""The result of every generator and loader: rows with their true factors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Dataset"]
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows of data together with the factors that made them.
+    """Rows of data together with their true factors.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Dataset:
     factors : dict of str to ndarray of shape (n,) or (n, k)
         The hidden factors or labels, by name.
     image_shape : tuple (height, width) or None
-        How to fold a row into a picture, when rows are pictures.
+        Shape of the image in each row, if rows are images.
     name, description : str
         A short name, and one sentence.
 

@@ -100,7 +100,7 @@ class Imagebot:
     zoom : float
         Factor of one zoom (2**(1/8): eight of them double the scale).
     gain : dict of str to float, optional
-        Actions that go further than the rest: ``{"backward": 2}`` moves back twice as far.
+        Factors of the step length of actions: ``{"backward": 2}`` moves back twice as far.
     noise : float
         Standard deviation of the pixel noise of a drive (values are kept within [0, 1]).
     random_state : int, RandomState or None
@@ -146,7 +146,7 @@ class Imagebot:
 
     @property
     def start(self) -> Pose:
-        """Where a drive begins when nothing is said: on the left, halfway down, facing right."""
+        """Default start of a trajectory: on the left, halfway down, facing right."""
         height, width = self.picture.shape
         return Pose(float(width // 8), float(height // 2))
 

@@ -15,7 +15,7 @@ def is_names(given: object) -> bool:
 
 
 def column_names(source: Any, given: Any) -> list[str] | None:
-    """The columns of a data frame that ``given`` names; None if one of them is no column: then it is a value."""
+    """Columns of a data frame named by ``given``; None if one is not a column, so that ``given`` is a value."""
     columns = list(getattr(source, "columns", ()))
     if not is_names(given):
         return None

@@ -28,15 +28,15 @@ Array = npt.NDArray[Any]
 class DaskRows(Rows):
     """Rows of a Dask array (n, d), cut along the rows only, or of a Dask data frame of numbers.
 
-    Everything is computed by whatever scheduler Dask uses: that of ``distributed.Client`` once there is one, else
-    threads. A partition whose worker dies is computed again elsewhere. The order of sums is fixed, and rows are placed
-    in batches by row number, so that the result does not depend on who computed what.
+    Everything is computed by the current Dask scheduler: that of ``distributed.Client`` if there is one, else threads.
+    A partition whose worker dies is computed again elsewhere. The order of sums is fixed, and rows are embedded in
+    batches by row number, so that the result does not depend on the scheduling.
 
     Parameters
     ----------
     source : dask.array.Array or dask.dataframe.DataFrame
-        For instance ``dask.dataframe.read_parquet("s3://bucket/table/")``. Columns that are no numbers are allowed if
-        they are ``given`` (of ``embed_rows`` and ``fit``) by name.
+        For example ``dask.dataframe.read_parquet("s3://bucket/table/")``. Columns that are not numeric are allowed if
+        they are named in ``given`` (of ``embed_rows`` and ``fit``).
     missing : bool, default=False
         Whether NaN stands for a missing value; else it is an error.
 
@@ -87,7 +87,7 @@ class DaskRows(Rows):
         return found
 
     def count(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return sum(self._known_lengths())
 
     def sample(self, m: int, seed: int) -> Array:
@@ -95,7 +95,7 @@ class DaskRows(Rows):
         return self.sampled(m, seed).X
 
     def sampled(self, m: int, seed: int) -> Sample:
-        """The same with their row numbers and what is known of them; workers send these rows and no others."""
+        """The rows of ``sample`` with their row numbers and their ``given``; workers send these rows only."""
         numbers = sampled_numbers(self.count(), m, seed)
         starts = np.cumsum([0, *self._known_lengths()])
         bounds = np.searchsorted(numbers, starts)
@@ -110,13 +110,13 @@ class DaskRows(Rows):
         return Sample(np.concatenate([X for X, _ in found]), numbers, joined([given for _, given in found]))
 
     def with_given(self, given: Any) -> Self:
-        """The same rows with what is known of them.
+        """The same rows with their ``given``.
 
         Parameters
         ----------
         given : name or list of names, Dask array or data frame, or array or table in memory
-            Names are columns of the data frame, which then are no columns of the rows. A Dask array or data frame
-            has the partitions of the source. What is in memory has n rows, and is sent to the workers in pieces.
+            Names are columns of the data frame, which then are no columns of the rows. A Dask array or data frame has
+            the partitions of the source. Data in memory has n rows, and is sent to the workers in pieces.
         """
         names = _given_names(self._source, given)
         if names is None:
@@ -145,7 +145,7 @@ class DaskRows(Rows):
         return Form(self.n_features, self._missing)
 
     def _known_parts(self) -> Sequence[Any]:
-        """What is known of the rows of each partition, as delayed."""
+        """``given`` of the rows of each partition, as delayed."""
         given = self.given
         if given is None:
             return [None] * len(self._parts)
@@ -167,7 +167,7 @@ class DaskRows(Rows):
 
 
 def _lengths(source: Any, parts: Sequence[Any]) -> list[int]:
-    """Rows of each partition: what an array says of its chunks; of a data frame one column is read."""
+    """Number of rows of each partition: from the chunks of an array, or by reading one column of a data frame."""
     if hasattr(source, "numblocks"):
         if not np.isnan(source.shape[0]):
             return [int(n) for n in source.chunks[0]]
@@ -224,6 +224,6 @@ def _pair(parts: list[Sums]) -> Sums:
 
 @dask.delayed(pure=False)
 def _picked(part: Any, given: Any, numbers: Array, form: Form) -> tuple[Array, Any]:
-    """Rows of a partition by their number in it, as float64, and what is known of them."""
+    """Rows of a partition by their number in it, as float64, with their ``given``."""
     rows = part.iloc[numbers] if hasattr(part, "iloc") else np.asarray(part)[numbers]
     return form.checked(rows), None if given is None else taken(given, numbers)

@@ -53,8 +53,8 @@ def transform(model: Any, X: Any, *, given: Any = None) -> Any:
         Sent to each worker once.
     X : dask.array.Array of shape (n, d), cut along the rows only, or dask.dataframe.DataFrame
     given : name or list of names, Dask array, series or data frame, or one value for all rows, default=None
-        What is known of the rows, as ``model.transform`` takes it. Names are columns of the data frame ``X``, which
-        then are no columns of the rows. Data of Dask has the partitions of ``X``.
+        Known variables of the rows, as in ``model.transform``. Names are columns of the data frame ``X``, which then
+        are no columns of the rows. Data of Dask has the partitions of ``X``.
 
     Returns
     -------
@@ -207,7 +207,7 @@ def _graph(owner: str, model: Any, X: Any, given: Any, call: _Call) -> Any:
 
 
 def _separated(owner: str, X: Any, given: Any) -> tuple[Any, Any, object]:
-    """Rows, what is known of them as Dask data with the same partitions, and one value for all rows."""
+    """Rows, their ``given`` as Dask data with the same partitions, and one value for all rows."""
     if not hasattr(X, "to_delayed") or getattr(X, "ndim", 0) != 2:
         rule, remedy = "is no Dask array or data frame of rows and columns", "Call the method of the model itself"
         raise TypeError(error_message(owner, "X", type(X).__name__, rule, remedy))

@@ -42,7 +42,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Form:
-    """What a partition must look like: its columns, and whether NaN is allowed."""
+    """Expected form of a partition: its columns, and whether NaN is allowed."""
 
     n_features: int
     missing: bool

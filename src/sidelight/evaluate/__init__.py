@@ -1,4 +1,4 @@
-"""How good is an embedding? Pure functions of the data, the map, and what is known about the rows."""
+"""Quality measures of an embedding: pure functions of the data, the map, and known variables of the rows."""
 
 from ._axes import AttributeRecovery, AxisRecovery, axis_recovery
 from ._comparison import compare

@@ -49,15 +49,15 @@ class AttributeRecovery:
     name, kind : str
         The attribute; "number", "angle" or "category".
     n_rows : int
-        Rows it was measured on.
+        Number of rows it was measured on.
     values : tuple of float
         For each axis: Spearman's correlation with its sign, correlation with the circle, or accuracy.
     chance : float
-        What guessing reaches: the rate of the commonest category, or 0.
+        Chance level: the rate of the most frequent category, or 0.
     pair : tuple of two int, or None
-        Of an angle, the two axes that tell it best together.
+        For an angle, the pair of axes that predicts it best.
     pair_value : float or None
-        R² on the circle from these two.
+        R² on the circle, predicted from this pair.
 
     See Also
     --------
@@ -163,17 +163,17 @@ def axis_recovery(
     Z : array-like of shape (n, q)
         Embedding.
     attributes : mapping of name to array-like of shape (n,), or table of n rows
-        What is true of the rows. Text and few whole numbers are categories, other numbers are numbers, as for
-        ``given``. Rows with a missing value are left out, attribute by attribute.
+        True attributes of the rows. Text and integers with few distinct values are categories, other numbers are
+        numbers, as for ``given``. Rows with a missing value are left out, attribute by attribute.
     rows : array-like of row numbers or of n booleans, or a mapping of names to such, optional
-        The rows to measure on: those whose label the model did not see. A mapping may leave attributes out, which are
-        then measured on all rows.
+        The rows to measure on, for example those whose labels were not used in the fit. Attributes missing in a mapping
+        are measured on all rows.
     kinds : str, float, sequence or mapping, optional
-        What an attribute is where its type misleads: "category", "number", "ordinal", "angle" (in degrees) or the
-        period as a number; by name, one for each, or one for all.
+        Overrides the inferred kind of an attribute: "category", "number", "ordinal", "angle" (in degrees) or the period
+        as a number; by name, one for each, or one for all.
     n_neighbors : int
-        Neighbours along the axis (or on the pair of axes) that tell a category (or an angle); fewer where there are
-        not so many rows.
+        Number of neighbours along the axis (or on the pair of axes) that predict a category (or an angle); fewer if
+        there are not enough rows.
 
     Returns
     -------

@@ -30,7 +30,7 @@ def compare(X: ArrayLike, Z: ArrayLike, *, labels: ArrayLike | None = None) -> d
     -------
     dict
         ``{measure: {"embedding": value, "pca": value}}`` for trustworthiness, continuity and, with labels,
-        neighbour_hit. Few rows make the neighbourhoods smaller than their defaults (12 and 10).
+        neighbour_hit. With few rows the neighbourhoods are smaller than their defaults (12 and 10).
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""What is known about the rows: categories or numbers, from lists, NumPy, pandas or polars, with gaps.
+"""Known variables of the rows: categories or numbers, from lists, NumPy, pandas or polars, with missing values.
 
 The rule: floating-point values are numbers; text, booleans, integers and pandas categories are categories. Every
 function that uses it takes ``kind=`` to say otherwise (integer ages are numbers: ``kind="number"``).

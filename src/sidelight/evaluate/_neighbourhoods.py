@@ -37,9 +37,9 @@ def trustworthiness(
     sample: int | None = None,
     random_state: RandomState = None,
 ) -> float:
-    """Measure how far neighbours on the map are neighbours in the data (1 is best).
+    """Measure whether neighbours on the map are neighbours in the data (1 is best).
 
-    The definition is that of :func:`sklearn.manifold.trustworthiness`; memory is a tile, not n x n.
+    The definition is that of :func:`sklearn.manifold.trustworthiness`, computed in tiles without an n x n array.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def continuity(
     sample: int | None = None,
     random_state: RandomState = None,
 ) -> float:
-    """Measure how far neighbours in the data stay neighbours on the map (1 is best).
+    """Measure whether neighbours in the data are neighbours on the map (1 is best).
 
     This is :func:`trustworthiness` with the roles of X and Z exchanged; the parameters are the same.
 
@@ -99,17 +99,17 @@ def continuity(
 
 
 def neighbour_hit(Z: ArrayLike, labels: ArrayLike, *, n_neighbors: int = 10) -> float:
-    """Measure how often the nearest neighbours' majority has a row's own label.
+    """Measure the accuracy of a leave-one-out nearest-neighbour vote for the labels.
 
-    Leave-one-out k-nearest-neighbour accuracy: the k nearest other rows vote, ties go to the tied label whose
-    member is nearest. ``n_neighbors=1`` asks the nearest neighbour alone.
+    Leave-one-out k-nearest-neighbour accuracy: the k nearest other rows vote; ties go to the tied label with the
+    nearest row.
 
     Parameters
     ----------
     Z : array-like of shape (n, q)
         Embedding (or data).
     labels : array-like of shape (n,)
-        A label per row, of any kind; rows without a label (None, NaN) are left out.
+        A label per row, of any type; rows without a label (None, NaN) are left out.
     n_neighbors : int
         Number of voters k, at most n - 1.
 

@@ -40,9 +40,9 @@ class Leakage:
     kind : str
         "category" (``value`` is an accuracy) or "number" (``value`` is an R²).
     value : float
-        What the map reveals.
+        Accuracy or R² of the prediction from the map.
     chance : float
-        What guessing reaches: the rate of the largest category, or 0.
+        Chance level: the rate of the most frequent category, or 0.
 
     See Also
     --------
@@ -55,12 +55,12 @@ class Leakage:
 
     @property
     def excess(self) -> float:
-        """What the map reveals beyond guessing."""
+        """Value above chance."""
         return self.value - self.chance
 
 
 def leakage(Z: ArrayLike, given: ArrayLike, *, n_neighbors: int = 10, kind: str | None = None) -> Leakage:
-    """Measure how much of ``given`` the map still shows; factored out means near chance.
+    """Measure how well ``given`` can be predicted from the map; near chance if it was factored out.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def leakage(Z: ArrayLike, given: ArrayLike, *, n_neighbors: int = 10, kind: str 
     n_neighbors : int
         Number of neighbours that predict a row.
     kind : {"category", "number"}, optional
-        How to read ``given``, where its type misleads (integers that are quantities).
+        Overrides the inferred kind of ``given``, for example for integers that are quantities.
 
     See Also
     --------
@@ -104,7 +104,7 @@ def recovery(
     period: float | None = None,
     kind: str | None = None,
 ) -> float:
-    """Measure how well a true factor can be read from the map (1 is best).
+    """Measure how well a true factor can be predicted from the map (1 is best).
 
     Parameters
     ----------
@@ -116,11 +116,11 @@ def recovery(
     n_neighbors : int
         Number of neighbours that predict a row.
     groups : array-like of shape (n,), optional
-        Predict each row from rows of other groups only: "across people".
+        Predict each row from rows of other groups only, for example across people.
     period : float, optional
         The factor is an angle with this period (360 for degrees); the value is R² on the circle.
     kind : {"category", "number"}, optional
-        How to read ``factor``, where its type misleads.
+        Overrides the inferred kind of ``factor``.
 
     See Also
     --------

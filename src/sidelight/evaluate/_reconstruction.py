@@ -28,17 +28,17 @@ class TwoWay(Protocol):
 
 
 def reconstruction_error(model: TwoWay, X: ArrayLike, *, relative: bool = True) -> float:
-    """Measure the distance between rows and their images under ``model.denoise`` (0 is best).
+    """Measure the distance between rows and their reconstructions ``model.denoise(X)`` (0 is best).
 
     Parameters
     ----------
     model : fitted two-way model
-        Anything with a method ``denoise(X)`` that returns as many rows and columns.
+        Any model with a method ``denoise(X)`` that returns an array of the shape of ``X``.
     X : array-like of shape (n, d)
         Rows, new or those of the fit.
     relative : bool
-        Divide by the rows' root mean squared distance from their mean: 1 is what always answering the mean
-        would score. Constant rows score 0 when they are met exactly, and infinity otherwise.
+        Divide by the rows' root mean squared distance from their mean, so that predicting the mean scores 1. Constant
+        data scores 0 if reconstructed exactly, and infinity otherwise.
 
     See Also
     --------

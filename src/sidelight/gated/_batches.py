@@ -88,7 +88,7 @@ def first_of(source: object, owner: object = "fit_batches") -> tuple[object, Ite
     A callable is called for every batch; it may end with ``StopIteration``, as an iterator does.
     """
     if not (callable(source) or isinstance(source, Iterable)):
-        rule = "is neither an iterable of batches nor a callable that makes one"
+        rule = "is neither an iterable of batches nor a callable that returns one"
         raise TypeError(error_message(owner, "source", type(source).__name__, rule, "Give a generator or a function"))
     batches = _called(source) if callable(source) else iter(source)
     for first in batches:

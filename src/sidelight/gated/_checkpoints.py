@@ -48,7 +48,7 @@ def read(path: str | os.PathLike[str], settings: Mapping[str, str]) -> NamedValu
         content = torch.load(path, weights_only=True)
         before: dict[str, str] = content["settings"]
     except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, TypeError) as error:
-        rule = "is no checkpoint that can be gone on with"
+        rule = "is not a checkpoint that training can resume from"
         raise ValueError(error_message(owner, "checkpoint", shown, rule, "Name another file, or delete it")) from error
     for name in sorted({*before, *settings}, key=lambda name: (name != _OWNER, name)):
         then, now = before.get(name), settings.get(name)

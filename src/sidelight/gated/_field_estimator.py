@@ -35,7 +35,7 @@ Module = TypeVar("Module", bound=nn.Module)
 
 
 class PatchEstimator(Protocol):
-    """What a field asks of its patch model."""
+    """Interface of the patch model of a field."""
 
     device: str
 

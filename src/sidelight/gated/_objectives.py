@@ -298,7 +298,7 @@ class GatedObjective:
     def check_stream(self, owner: str) -> None:
         """Persistent chains need all rows in advance: there is one for each."""
         if self.sampling.persistent:
-            rule = "keeps a chain for each training row, and batches made on the fly have none"
+            rule = "keeps a chain for each training row, and streamed batches have none"
             raise ValueError(error_message(owner, "persistent", True, rule, "Use fit, or persistent=False"))
 
     def prepare(self, owner: str, module: GatedMachine, opening: Sequence[Array]) -> None:

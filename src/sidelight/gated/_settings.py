@@ -36,25 +36,25 @@ _PLACE = "{training parameters}"
 _TEXTS = {
     "optimizer": (
         "",
-        '<"lbfgs": all rows at once, in double precision. "auto": that where rows times parameters are few, else '
-        '"adam".>',
+        '<"lbfgs": all rows at once, in double precision. "auto": "lbfgs" if rows times parameters are few, '
+        'else "adam".>',
     ),
     "learning_rate": (
         "float or None",
-        '<Of "adam" and "sgd".>{It falls to nothing in the second half of training.} None: (rates).',
+        '<Of "adam" and "sgd".>{It decreases to 0 in the second half of training.} None: (rates).',
     ),
-    "momentum": ("float", 'Of "sgd".'),
+    "momentum": ("float", 'Momentum of "sgd".'),
     "weight_decay": (
         "float or None",
         "λ in the penalty λ/2 Σ W² on weights.< The loss itself is a mean over rows and columns.> None: 0 if "
         "``max_iter`` is given, else (decay).",
     ),
-    "decay_biases": ("bool", "True: the penalty is on biases, too."),
-    "batch_size": ("int or None", 'Rows of an update<, of "adam" and "sgd">. None: (rows).'),
+    "decay_biases": ("bool", "True: the penalty includes biases."),
+    "batch_size": ("int or None", 'Rows per update<, for "adam" and "sgd">. None: (rows).'),
     "max_iter": (
         "int or None",
-        "Updates, of one batch each<, or iterations on all rows>. None: until held-out rows are <predicted>"
-        "{reconstructed} no better, at most (longest).",
+        "Number of updates (one batch each)<, or of iterations on all rows>. None: until the error of held-out rows "
+        "stops decreasing, at most (longest).",
     ),
     "validation_fraction": (
         "float or None",
@@ -63,23 +63,23 @@ _TEXTS = {
     ),
     "patience": (
         "int or None",
-        "With held-out rows: looks (every 100 updates, 50 with ``max_iter=None``<, 10 iterations on all rows>) without "
-        "improvement that end training, or with ``max_iter=None`` let the rate begin to fall. None: 5 if ``max_iter`` "
-        "is given, else 2.",
+        "Number of checks of held-out rows (every 100 updates, 50 with ``max_iter=None``<, 10 iterations on all rows>) "
+        "without improvement after which training stops or, with ``max_iter=None``, the rate starts to decrease. None: "
+        "5 if ``max_iter`` is given, else 2.",
     ),
-    "device": ("str", "Where torch computes."),
+    "device": ("str", 'Device of PyTorch, for example "cuda".'),
     "checkpoint": (
         "path or None",
-        "A file that training< by batches> is saved to every 100 updates, and taken up from where it exists, by a "
-        "model with the same parameters.",
+        "File to which training< by batches> is saved every 100 updates. If it exists, training resumes from it; the "
+        "model must have the same parameters.",
     ),
     "random_state": (
         "int, RandomState or None",
-        "For the first weights, the batches and what is drawn. None is a fixed seed: the same call gives the same "
+        "Seed of the initial weights, the batches and samples. None is a fixed seed: the same call gives the same "
         "result.",
     ),
     "verbose": ("int", "1: a progress bar."),
-    "callback": ("callable or None", "Called with a state now and then; returning True ends training."),
+    "callback": ("callable or None", "Called with a state at regular intervals; returning True stops training."),
 }
 
 
@@ -141,7 +141,7 @@ class TrainingSettings:
         return replace(self, weight_decay=weight_decay, verbose=0, unset=self.unset - {"weight_decay"})
 
     def of_columns(self, n_columns: int) -> TrainingSettings:
-        """The same for so many modelled columns."""
+        """The same settings for a number of modelled columns."""
         if not (self.rule.per_column and self.ends_by_itself and "weight_decay" in self.unset):
             return self
         return replace(self, weight_decay=self.rule.weight_decay / n_columns)
@@ -163,7 +163,7 @@ class TrainingSettings:
     def check_stream(self, owner: str) -> None:
         """Raise ValueError for an optimiser that needs all rows at once."""
         if self.optimizer == "lbfgs":
-            rule = "works on all rows at once, and here they come batch by batch"
+            rule = "needs all rows at once, and this call trains batch by batch"
             raise ValueError(error_message(owner, "optimizer", "lbfgs", rule, 'Use "adam", which "auto" takes here'))
 
     @property

@@ -248,9 +248,9 @@ class Run:
             self.reference = value if improved else self.reference
         self.waited = 0 if improved else self.waited + 1
         if self._is_judged() and self.falls_from < 0:
-            self._let_the_rate_fall()
+            self._start_rate_decay()
 
-    def _let_the_rate_fall(self) -> None:
+    def _start_rate_decay(self) -> None:
         """Begin to lower the rate if the validation loss has stopped falling, or two thirds of all updates are made."""
         stopped = 0 < self.schedule.patience <= self.waited
         if stopped or self.n_iter + self.n_iter // 2 >= self.schedule.max_iter:

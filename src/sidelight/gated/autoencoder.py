@@ -75,7 +75,7 @@ class Autoencoder(
     history_ : list of dict
     n_iter_ : int
     weight_decay_ : float
-        The weight decay that was used.
+        The weight decay used.
     n_features_in_ : int
 
     See Also
@@ -207,7 +207,7 @@ class Autoencoder(
         return network_cost(architecture, settings, (d, d), n=n, rows=rows, folded=folded)
 
     def _is_linear(self, architecture: AutoencoderArchitecture, settings: TrainingSettings) -> bool:
-        """Whether nobody asks for training, and the best network is known: that of PCA."""
+        """Whether the network is linear with default training, so that PCA gives the optimum."""
         linear = (
             architecture.hidden == () and architecture.code_activation == "linear" and architecture.loss == "squared"
         )

@@ -39,7 +39,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
     Parameters
     ----------
     n_components : int or None, default=10
-        Size of the auto-encoder's code. None: no auto-encoder, the predictor alone, to compare with.
+        Size of the auto-encoder's code. None: no auto-encoder; the predictor alone, for comparison.
     hidden : tuple of int, default=()
         Sizes of the hidden layers of the encoder of outputs; the decoder has the same in reverse.
     predictor : tuple of int, default=(30,)
@@ -66,7 +66,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
     history_ : list of dict
     n_iter_ : int
     weight_decay_ : float
-        The weight decay that was used.
+        The weight decay used.
     n_features_in_, n_outputs_ : int
 
     See Also
@@ -152,7 +152,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
         if outputs is not None and (self.n_components is None or not self.reconstruction):
-            rule = "teach nothing without an auto-encoder that is to reconstruct them"
+            rule = "have no effect without an auto-encoder that reconstructs them"
             remedy = "Set reconstruction=1.0, or leave them out"
             raise ValueError(error_message(self, "outputs", f"{len(outputs)} rows", rule, remedy))
         X, Y = parts = self._new_parts(architecture, X, y)

@@ -40,7 +40,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
     Parameters
     ----------
     n_mapping : int, default=20
-        Number of mapping units: the code, which represents how the input became the output.
+        Number of mapping units: the code of the transformation from input to output.
     n_factors : int or None, default=None
         None: full three-way tensors; else their factored form, for more than about 100 columns on each side.
     activation : {"sigmoid", "tanh", "relu", "linear"}, default="sigmoid"
@@ -50,8 +50,8 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         from inputs ("xy"), mapping units ("zy") or constant ("y").
     premapping : int, tuple of int, torch.nn.Module or None, default=None
         Network that transforms the inputs first, trained jointly with the rest. Layer sizes: its last layer is linear.
-        A module: takes rows (n, d), returns (n, f); a copy of it is trained, from the weights that it has. None: no
-        such network.
+        A module: takes rows (n, d), returns (n, f); a copy of it is trained, starting from its current weights. None:
+        no such network.
     predictor : tuple of int or None, default=None
         Hidden layer sizes of a network, trained jointly, that makes the first guess in ``predict``; (): a linear one.
         None: the guess is an argument of ``predict``, or the input itself.
@@ -72,7 +72,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
     history_ : list of dict
     n_iter_ : int
     weight_decay_ : float
-        The weight decay that was used.
+        The weight decay used.
     n_features_in_, n_outputs_ : int
 
     See Also
@@ -159,7 +159,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
     @all_or_nothing
     @renamed_argument("Y", "y")
     def fit(self, X: Array, y: Array, *, guess: Array | None = None) -> GatedAutoencoder:
-        """Learn how rows of ``X`` (n, d) become rows of ``y`` (n, e).
+        """Learn the transformations from rows of ``X`` (n, d) to rows of ``y`` (n, e).
 
         ``guess`` (n, e): first guesses of ``y``, of the kind that will be passed to ``predict``. The model then also
         learns to map these to ``y``, as it does with those of its ``predictor``.
@@ -185,7 +185,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
 
     @renamed_argument("Y", "y")
     def infer(self, X: Array, y: Array) -> Array:
-        """Infer mapping units (n, n_mapping), which encode how each row of ``X`` became that of ``y``."""
+        """Infer mapping units (n, n_mapping): the transformation from each row of ``X`` to that of ``y``."""
         X, Y = self._pair(X, y)
         module = self._module(X.dtype)
         return self._mapped(lambda x, y: module.condition(self._in(x)).encode(self._out(y)), X, Y)

@@ -54,7 +54,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         Unit type of the outputs ``y``: values from 0 to 1; real numbers (with unit or learned standard deviations);
         counts; one-hot rows.
     noise : float, default=1.0
-        Standard deviation ν of Gaussian outputs, in units of ``output_frame_.scale``: fixed, or where learning starts
+        Standard deviation ν of Gaussian outputs, in units of ``output_frame_.scale``: fixed, or the initial value
         ("gaussian-learned").
     mapping : same, default="binary"
         Unit type of the mapping units.
@@ -64,8 +64,8 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         Generalised biases to include: input to output, input to mapping, output to mapping, and constant ones.
     premapping : int, tuple of int, torch.nn.Module or None, default=None
         Network that transforms the inputs first, trained jointly with the rest. Layer sizes: its last layer is linear.
-        A module: takes rows (n, d), returns (n, f); a copy of it is trained, from the weights that it has. None: no
-        such network.
+        A module: takes rows (n, d), returns (n, f); a copy of it is trained, starting from its current weights. None:
+        no such network.
     cd_steps : int, default=1
         Gibbs sampling steps per update (the k of CD-k).
     negatives : {"mean-field", "sampled"}, default="mean-field"
@@ -86,7 +86,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
     history_ : list of dict
     n_iter_ : int
     weight_decay_ : float
-        The weight decay that was used.
+        The weight decay used.
     n_features_in_, n_outputs_ : int
 
     See Also
@@ -188,7 +188,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
     @all_or_nothing
     @renamed_argument("Y", "y")
     def fit(self, X: Array, y: Array) -> GatedBoltzmannMachine:
-        """Learn how rows of ``X`` (n, d) become rows of ``y`` (n, e)."""
+        """Learn the transformations from rows of ``X`` (n, d) to rows of ``y`` (n, e)."""
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
         X, Y = parts = self._new_parts(architecture, X, y)
@@ -203,7 +203,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
 
     @renamed_argument("Y", "y")
     def infer(self, X: Array, y: Array) -> Array:
-        """Infer mapping units (n, n_mapping), which encode how each row of ``X`` became that of ``y``."""
+        """Infer mapping units (n, n_mapping): the transformation from each row of ``X`` to that of ``y``."""
         X, Y = self._pair(X, y)
         module = self._module(X.dtype)
 
@@ -271,14 +271,14 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
 
     @renamed_argument("Y", "y")
     def flow(self, X: Array, y: Array, *, shape: tuple[int, int] | None = None) -> Array:
-        """Flow field: where each input column goes in the transformation of each pair.
+        """Flow field: the output position of each input column in the transformation of each pair.
 
         Without ``shape``: the output column (n, d) to which it is connected most strongly. With the ``(height, width)``
         of images: displacements (n, height, width, 2), down and to the right.
         """
         premapping = self._architecture().premapping
         if premapping != ():
-            rule = "mixes the columns of inputs, so that they have no places to go to"
+            rule = "mixes the input columns, so that a flow between columns is not defined"
             raise ValueError(error_message(self, "premapping", shown(premapping), rule, "Fit without one"))
         mapping = self.infer(X, y)
         if shape is not None:
@@ -289,7 +289,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
 
     @renamed_argument("Y", "y")
     def score_samples(self, X: Array, y: Array) -> Array:
-        """Log density of each output given its input (n,), up to a number that depends on the input alone."""
+        """Log density (n,) of each output given its input, up to a constant that depends on the input alone."""
         X, Y = self._pair(X, y)
         module = self._module(X.dtype)
         return self._by_block(lambda x, y: module.condition(self._in(x)).free_score(self._out(y)), X, Y)

@@ -49,20 +49,20 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
     Parameters
     ----------
     model : GatedBoltzmannMachine or None, default=None
-        The patch model, and the training parameters: its ``learning_rate``, ``max_iter``, ``cd_steps`` and so on are
-        used, with crops in the place of rows. Outputs are of any type but
-        "gaussian-learned"; levels of "multinomial" ones are channels. None: ``GatedBoltzmannMachine()``.
+        The patch model with its training parameters (``learning_rate``, ``max_iter``, ``cd_steps`` and so on), which
+        apply to crops instead of rows. Outputs are of any type but "gaussian-learned"; levels of "multinomial" ones are
+        channels. None: ``GatedBoltzmannMachine()``.
     patch_size : int or (int, int), default=5
         Height and width of a patch.
     stride : int, default=1
         Pixels from patch to patch. Images whose last patch would not end at the far edges are padded there.
     crop : int or None, default=None
-        Side of the crops that training batches consist of; None: three times the patch.
+        Side length of the training crops; None: three times the patch.
 
     Attributes
     ----------
     model_ : GatedBoltzmannMachine
-        The machine that was used.
+        The machine used.
     parameters_ : dict of arrays
     architecture_, layout_ : frozen records
         Architecture of the fitted network, layout of its patches; ``set_params`` after the fit does not change them.
@@ -71,7 +71,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
     history_ : list of dict
     n_iter_ : int
     weight_decay_ : float
-        The weight decay that was used.
+        The weight decay used.
     n_channels_in_, n_channels_out_ : int
 
     See Also
@@ -120,7 +120,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
     @all_or_nothing
     @renamed_argument("Y", "y")
     def fit(self, X: object, y: object) -> GatedField:
-        """Learn how images ``X`` become ``y``: lists of (height, width[, channels]), or arrays if all have one size."""
+        """Learn the transformations from images ``X`` to ``y``: lists of (height, width[, channels]), or arrays."""
         setup = self._new_setup()
         samples = setup.reader.samples(X, y)
         frames = FieldFrames.of(samples, setup.architecture)
@@ -176,9 +176,8 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
     ) -> Samples:
         """Reconstruct ``y`` from its mapping units, ``n_steps`` times in a row.
 
-        If an output is not known at all, ``y=X`` and some hundred steps generate one. ``sampled``: the steps draw
-        samples, the last one takes means; ``random_state=None`` uses the model's own, so that the same model gives the
-        same samples.
+        To generate an output without a pair, pass ``y=X`` and some hundred steps. ``sampled``: the steps draw samples,
+        the last one takes means; ``random_state=None`` uses the model's own, so repeated calls agree.
         """
         check_integer(self, "n_steps", n_steps, 1)
         inputs, outputs = self._pair(X, y)
@@ -203,7 +202,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         return explained(truth, found)
 
     def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
-        """Memory and time of a fit to ``n`` pixels of all images, of ``d`` and ``e`` (None: ``d``) channels."""
+        """Estimate memory and time of a fit to ``n`` pixels with ``d`` and ``e`` (None: ``d``) channels."""
         setup, layout = self._new_setup(), self._new_layout()
         inputs, outputs = layout.area * d, layout.area * (d if e is None else e)
         side = 3 * max(layout.height, layout.width) if self.crop is None else self.crop
@@ -228,7 +227,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
             remedy = 'Choose "gaussian", "binary", "poisson" or "multinomial"'
             raise ValueError(error_message(self, "model.visible", model.visible, rule, remedy))
         if model.persistent:
-            rule = "is not for crops, which are drawn anew for every batch"
+            rule = "is not available for crops, which are drawn anew for every batch"
             raise ValueError(error_message(self, "model.persistent", True, rule, "Leave it out"))
         sides = self._sides()
         for side in sides:

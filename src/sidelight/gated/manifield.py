@@ -72,11 +72,11 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
     Parameters
     ----------
     model : BiasedAutoencoder, GatedAutoencoder, Autoencoder or None, default=None
-        The patch model, and the training parameters: its ``optimizer``, ``weight_decay``, ``max_iter`` and so on are
-        used, with crops in the place of rows. With an ``Autoencoder`` the field is unconditional (inputs only). None:
-        ``BiasedAutoencoder()``. With the model's ``max_iter=None``, small problems (up to some thousand sites) are
-        searched: weight decays and ``alone``, and if ``model`` is None a linear filter too. What predicts held-out
-        blocks best is trained again on all sites.
+        The patch model with its training parameters (``optimizer``, ``weight_decay``, ``max_iter`` and so on), which
+        apply to crops instead of rows. With an ``Autoencoder`` the field is unconditional (inputs only). None:
+        ``BiasedAutoencoder()``. With the model's ``max_iter=None`` and up to some thousand sites, weight decays and
+        ``alone`` (and if ``model`` is None also a linear filter) are selected on held-out blocks, and the best is
+        trained again on all sites.
     patch_size : int or (int, int), default=7
         Size of a patch: frames of a sequence; height and width in an image.
     structure : {"sequence", "grid"}, default="sequence"
@@ -88,14 +88,14 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
         source: effectively a larger model, with a receptive field of two patches, which overfits sooner. None: 0.5, or
         the better of 0.1 and 0.5 in a search (see ``model``).
     crop : int or None, default=None
-        Side of the crops that training batches consist of; None: three times the patch.
+        Side length of the training crops; None: three times the patch.
 
     Attributes
     ----------
     model_, alone_, weight_decay_ : estimator, float, float
-        The patch model, the weight of single patches and the weight decay that were used.
+        The patch model, the weight of single patches and the weight decay used.
     search_ : list of dict
-        What was tried: network, ``alone``, ``weight_decay``, the loss of held-out blocks, iterations; [] if no search.
+        The candidates: network, ``alone``, ``weight_decay``, the loss of held-out blocks, iterations, or [].
     parameters_ : dict of arrays
     architecture_, layout_ : frozen records
         Architecture of the fitted network, layout of its patches; ``set_params`` after the fit does not change them.
@@ -231,7 +231,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
 
     @available_if(_unconditional)
     def transform(self, X: object) -> Samples:
-        """Codes of every patch of each of ``X``: (places, n_components), or (down, across, n_components)."""
+        """Codes of every patch of each of ``X``: (positions, n_components), or (down, across, n_components)."""
         inputs = self._known("X", X)
         module: AutoencoderNetwork = self._module(inputs.samples[0].dtype)
         patches = self._layout().patches
@@ -247,7 +247,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
     @available_if(_gated)
     @renamed_argument("Y", "y")
     def infer(self, X: object, y: object) -> Samples:
-        """Mapping units of every patch of each pair: (places, n_mapping), or (down, across, n_mapping)."""
+        """Mapping units of every patch of each pair: (positions, n_mapping), or (down, across, n_mapping)."""
         dtype = self._known("X", X).samples[0].dtype
         reader, patches = self._fitted_reader(), self._layout().patches
         inputs, outputs = reader.inside(reader.samples(X, y), self._frames())
@@ -300,7 +300,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
         return explained(outputs.sites(), found.sites())
 
     def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
-        """Memory and time of a fit to ``n`` sites of all samples, of ``d`` and ``e`` (None: ``d``) channels."""
+        """Estimate memory and time of a fit to ``n`` sites with ``d`` and ``e`` (None: ``d``) channels."""
         setup, layout = self._new_setup(), self._new_layout()
         sizes = layout.area * d, layout.area * (d if e is None else e)
         crop = layout.area * (3 if layout.width == 1 else 9)

@@ -76,7 +76,7 @@ class RestrictedBoltzmannMachine(
     history_ : list of dict
     n_iter_ : int
     weight_decay_ : float
-        The weight decay that was used.
+        The weight decay used.
     n_features_in_ : int
 
     See Also
@@ -206,7 +206,7 @@ class RestrictedBoltzmannMachine(
     ) -> Array:
         """Draw rows (n_samples, d) by ``n_steps`` of Gibbs sampling, each from a row of ``start`` or from noise.
 
-        ``random_state=None`` uses the model's own, so that the same model gives the same rows.
+        ``random_state=None`` uses the model's own, so repeated calls agree.
         """
         check_is_fitted(self, "parameters_")
         if not isinstance(n_samples, int | np.integer) or n_samples < 1:

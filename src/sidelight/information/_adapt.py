@@ -79,7 +79,7 @@ class AdaptedRows:
 
 @dataclass(frozen=True)
 class Adapted:
-    """The maps with the new category, its rows, and what was done, in words."""
+    """The maps with the new category, its rows, and a description in words."""
 
     maps: InformedMaps
     rows: AdaptedRows
@@ -126,7 +126,7 @@ def adapt_maps(given: Given, maps: InformedMaps, group: NewGroup, rows: Array, n
 
 
 def _note(given: Given, group: NewGroup) -> str:
-    """What was done, in words."""
+    """Describe the adaptation in words."""
     column, n, also = given.columns[group.place], len(group.features), ""
     if group.others:
         also = f", the same with every value of {', '.join(map(repr, group.others))}"

@@ -1,4 +1,4 @@
-"""Fit what a counterfactual needs besides the maps: how rows change with ``given``, and what they keep.
+"""Fit the change model of counterfactuals: the change of rows with ``given``, and the share of residuals to keep.
 
 The change is estimated from rows that were matched by their looks. Where residuals of the groups have unlike directions
 (``change_.kept`` is 0), groups look unlike, as a car and a duck do, and the change is that of the maps alone.
@@ -49,7 +49,7 @@ def change_of_rows(forward: KernelMap, Z: Array, features: Array, categorical: b
     if int(codes.max()) >= MOST_STRATA:
         codes, categorical = np.zeros(len(codes), dtype=np.int64), False
     groups = np.array([features[codes == code].mean(axis=0) for code in range(int(codes.max()) + 1)])
-    rows = _some_of_each(codes)
+    rows = _stratified_sample(codes)
     rest = np.asarray(forward.outputs[rows], dtype=np.float64)
     change = matched_change(rest, codes[rows], n_jobs) if categorical else _unchanged(rest, codes[rows], n_jobs)
     content, nearest_row = change.content, np.arange(len(Z))
@@ -92,7 +92,7 @@ def _unchanged(rest: Array, codes: Array, n_jobs: int | None) -> MatchedChange:
     return MatchedChange(np.zeros((n, 0)), np.zeros((int(codes.max()) + 1, d)), np.zeros(d), matches)
 
 
-def _some_of_each(codes: Array) -> Array:
+def _stratified_sample(codes: Array) -> Array:
     """At most about 2,500 rows, evenly spaced, of each group as many as its share, and at least ten."""
     if len(codes) <= _ROWS:
         return np.arange(len(codes))

@@ -59,7 +59,7 @@ def moved_to_group(
 def change_of_given(
     effect: Effect, rows: Array, known: EncodedGiven, to: EncodedGiven | None, features: Array | None
 ) -> Array:
-    """What is added to ``rows`` (m, d), all in units of the data frame.
+    """Correction to add to ``rows`` (m, d), in the scaled units of the data frame.
 
     Parameters
     ----------

@@ -75,26 +75,27 @@ class CounterfactualMixin(InformedSlopes):
         return_std: bool = False,
         columns: object = None,
     ) -> Array | tuple[Array, Array]:
-        """The rows of ``X`` as the model has them under another ``given``, shape (m, d).
+        """Predict the rows of ``X`` under another value of ``given``, shape (m, d).
 
-        The result is what rows with the same latent point look like there, not the effect of changing ``given`` (a
-        cause). Without ``given_now``, each row is embedded without its own ``given`` and reconstructed for the new one:
-        the conditional mean, without what is individual. With it, the row is embedded with it, changes by the
-        difference of the conditional means at its place, and keeps its residual.
+        The result shows rows with the same latent point under the new value; it is not a causal effect. Without
+        ``given_now``, each row is embedded without its own ``given`` and reconstructed for the new one: the conditional
+        mean, without individual variation. With ``given_now``, the row is embedded with it, shifted by the difference
+        of the conditional means at its latent point, and keeps its residual.
 
         Parameters
         ----------
         X : array of shape (m, d)
         given : array of shape (m,) or (m, g), table, or one value for all rows
-            The value to show the rows for.
+            The new value.
         given_now : array of shape (m,) or (m, g), table, or one value for all rows, default=None
-            The value that the rows have. Rows with a missing entry are treated as without it.
+            The current value of the rows. Rows with a missing entry are treated as without it.
         residual : "auto", float or "row", default="auto"
-            How much is kept of what distinguishes a row from the mean of rows with its latent point and ``given_now``,
-            rescaled to the spread of the new group: 0 is the conditional mean, 1 keeps it in full. "auto": what makes
-            the distribution of left-out rows right (``change_.kept``); 0 without ``given_now``. "row": the row itself,
-            with the smallest change that gives it what the new category has and no row of its own category can show:
-            a face with glasses. Wrong where the whole row changes, as an object that becomes another one.
+            Share of the residual to keep (the difference of a row from the mean of rows with its latent point and
+            ``given_now``), rescaled to the spread of the new group: 0 is the conditional mean, 1 keeps all of it.
+            "auto": the share that reproduces the distribution of left-out rows (``change_.kept``); 0 without
+            ``given_now``. "row": the row itself, with the smallest change that adds what rows of the new category have
+            and no row of its own category has, such as glasses on a face. Do not use "row" if the whole row changes, as
+            one object becoming another.
         return_std : bool, default=False
             Also return standard deviations (m, d) of a row of the new group with this latent point around the result:
             90 % of the entries of left-out rows were within 1.645 of them. Not with ``residual="row"``.
@@ -157,23 +158,23 @@ class CounterfactualMixin(InformedSlopes):
             remedy = 'Set "auto", a number from 0 (the conditional mean) to 1 (all of it), or "row"'
             raise ValueError(error_message(self, "residual", residual, "is not a share", remedy))
         if float(residual) > 0 and given_now is None:
-            rule = "needs to know what the rows are now, to tell what is their own"
+            rule = "needs the current values of the rows to compute their residuals"
             raise ValueError(error_message(self, "residual", residual, rule, "Give given_now, or leave residual out"))
         return float(residual)
 
     def _places(self, knows_now: bool, return_std: bool) -> Places | None:
-        """The change of rows at latent points, where it is asked for; None where ``given`` was constant."""
+        """The change of rows at latent points; None if ``given`` was constant."""
         if not (knows_now or return_std) or self.marginal_forward_ is None:
             return None
         places = self._informed_maps().places
         if places is None:
             argument = "given_now" if knows_now else "return_std"
-            rule = "needs a change of rows, which models saved by an older version do not have"
+            rule = "needs the change model, which models saved by an older version lack"
             raise ValueError(error_message(self, argument, "something", rule, "Fit the model again"))
         return places
 
     def _outside(self, X: object, checked: Points, rows: Array, kept: Array, columns: Array | None) -> Array:
-        """Rows in the units of the data; of sparse rows, what is outside the truncated basis is kept, too."""
+        """Rows in the units of the data; sparse rows keep their part outside the truncated basis."""
         out = outside_in_columns(self.frame_, rows, columns)
         if isinstance(self.frame_, TruncatedFrame) and kept.any():
             basis = outside_in_columns(self.frame_, self.frame_.inside(dense_points(checked)), columns)
@@ -196,8 +197,8 @@ class CounterfactualMixin(InformedSlopes):
     def corrected(self, X: object, *, given: object, to: object = None, columns: object = None) -> Array:
         """The rows of ``X`` without the effect of ``given``, or with that of another value instead, shape (m, d).
 
-        A row changes by the effect of its ``given`` alone, ``x - effect(given) + effect(to)``, and keeps all else, its
-        noise included: data for any later method. Each row is corrected independently of the others.
+        A row changes by the effect of its ``given`` alone, ``x - effect(given) + effect(to)``. Everything else is kept,
+        noise included, so the result suits any later method. Each row is corrected independently of the others.
 
         Parameters
         ----------
@@ -235,24 +236,24 @@ class CounterfactualMixin(InformedSlopes):
         known = self._known(entries, n)
         if entries is None or (known is not None and not known.complete.all()):
             seen = "nothing" if entries is None else "a missing entry"
-            rule = "does not say which effect is to be taken off"
+            rule = "does not say which effect to subtract"
             raise ValueError(error_message(self, argument, seen, rule, "Give an entry for each row, or one for all"))
         return known
 
     @available_if(_has_adapt)
     @one_blas_thread
     def adapt(self, X: object, *, given: object) -> Self:
-        """A copy of the model that knows one more category of ``given``, from a few rows of it.
+        """Return a copy of the model with one more category of ``given``, estimated from a few rows of it.
 
-        The offset of the category is the one that brings the rows to where rows like them are in the map, after the
-        effect of numbers in ``given``; its spread, and how its effect depends on the row, are the means of the known
-        categories (``adapted_`` says so). With several columns of categories the offset is the same with every value of
-        the others. The map itself and the fitted rows stay where they are.
+        The offset of the category moves its rows onto similar rows of the map, after the effect of numbers in ``given``
+        is subtracted; its spread, and the dependence of its effect on the row, are means over the known categories
+        (``adapted_`` describes this). With several categorical columns the offset is the same for every value of the
+        others. The map and the fitted rows do not change.
 
         Parameters
         ----------
         X : array of shape (m, d)
-            Rows of the new category; they need not show everything that the fitted rows show.
+            Rows of the new category; they need not cover the whole map.
         given : scalar, or table or dict of columns
             The category, which was not in the fit; with several columns in ``given``, all of them:
             ``{"batch": "later", "pct_mito": values}``.
@@ -288,23 +289,23 @@ class CounterfactualMixin(InformedSlopes):
     @available_if(_has_overlap)
     @one_blas_thread
     def overlap(self, X: object, *, given: object, given_now: object = None) -> Array:
-        """How usual rows are among the training rows of another ``given``, shape (m,), between 0 and 1.
+        """Typicality (m,) of rows relative to the training rows of another ``given``, from 0 to 1.
 
-        The share of training rows of that ``given`` that are less usual there than the row. Below 0.01 no such row was
-        seen, and ``counterfactual`` extrapolates. NaN where ``given`` is missing, or was seen in fewer than ten rows.
-        The rows of a category that :meth:`adapt` added are those that it was added with.
+        The share of training rows of that ``given`` that are less typical there than the row. Below 0.01 no similar row
+        was seen, and ``counterfactual`` extrapolates. NaN if ``given`` is missing, or occurred in fewer than ten rows.
+        A category that :meth:`adapt` added has the rows it was added with.
 
-        Rows are compared by their latent points. Where the groups overlap only partly (``confounded_``), a latent point
-        may hold other kinds of rows in another group. Rows are then compared in the data, with the effect of ``given``
-        instead of that of their own group: a kind of rows that the group lacks is unlike all of its rows.
+        Rows are compared by their latent points. If the groups overlap only partly (``confounded_``), a latent point
+        may stand for other types of rows in another group. Rows are then compared in the data space, with the effect of
+        ``given`` instead of that of their own group.
 
         Parameters
         ----------
         X : array of shape (m, d)
         given : array of shape (m,) or (m, g), table, or one value for all rows
-            The value asked for.
+            The value to compare with.
         given_now : array of shape (m,) or (m, g), table, or one value for all rows, default=None
-            The value that the rows have. Unknown, or missing: that of the training row nearest to each. Used only where
+            The current value of the rows. None or missing: that of the nearest training row. Used only if
             ``confounded_``.
         """
         variance, X = self._row_variance(X), self._checked(X)

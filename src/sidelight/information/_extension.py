@@ -135,7 +135,7 @@ def resolution_of(n: int, n_fit: int, q: int) -> float:
 def start_places(
     backward: BackwardMap, factor: float, rows: Array, settings: LivingSettings, n_jobs: int | None
 ) -> Array:
-    """Places (m, q) of rows (m, d) among those of a map that is ``factor`` times as wide, each row by itself.
+    """Initial latent points (m, q) of new rows (m, d) on a map scaled by ``factor``, row by row.
 
     ``rows`` are without the effect of ``given``.
     """

@@ -1,4 +1,4 @@
-"""Warn where rows are asked for that are unlike the training rows of a value of ``given``; refuse what is not known."""
+"""Warnings and errors for counterfactuals without similar training rows of the requested ``given``."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["check_row_can_be_kept", "warn_of_extrapolation"]
 
 
 def check_row_can_be_kept(owner: object, given: Given | None, given_now: object, *, return_std: bool) -> None:
-    """Refuse ``residual="row"`` without what the rows are now, for numbers, and with standard deviations."""
+    """Raise for ``residual="row"`` without ``given_now``, for numbers, and with standard deviations."""
     rule = remedy = None
     if given_now is None:
-        rule, remedy = "needs to know what the rows are now, to tell what is to change", "Give given_now"
+        rule, remedy = "needs the current values of the rows", "Give given_now"
     elif given is not None and not given.categorical:
         rule, remedy = "compares categories, and given has numbers", 'Use residual="auto", or bin the numbers'
     elif return_std:

@@ -51,7 +51,8 @@ def require_numbers(owner: object, columns: Sequence[Column] | None, known: Enco
         raise ValueError(error_message(owner, "wrt", "given", rule, "Compare two with counterfactual(X, given=...)"))
     if known is None or not known.complete.all():
         missing = "None" if known is None else f"NaN in {int((~known.complete).sum())} rows"
-        raise ValueError(error_message(owner, "given", missing, "has no value to move away from", "Give all of them"))
+        rule = "is missing, so there is no value to differentiate at"
+        raise ValueError(error_message(owner, "given", missing, rule, "Give all of them"))
     return known
 
 
@@ -122,5 +123,5 @@ def _require_plain_weights(owner: object, mapped: BackwardMap | KernelMap) -> No
     """Refuse products with a kernel of ``given`` that is not the Gaussian of its features."""
     weights = mapped.mean.weights if isinstance(mapped, InterpolatingMap) else mapped.weights
     if isinstance(weights, FixedWeights) and weights.side is not None:
-        rule = "has no slope in closed form under this product of kernels"
+        rule = "has no derivative in closed form with this product of kernels"
         raise ValueError(error_message(owner, "wrt", "given", rule, "Compare values with counterfactual(X, given=...)"))

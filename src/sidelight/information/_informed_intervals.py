@@ -32,10 +32,10 @@ class InformedIntervals(CounterfactualMixin):
     def inverse_transform_interval(
         self, X: object, *, given: object = None, level: float = 0.9, columns: object = None
     ) -> Intervals:
-        """Intervals of the rows that ``transform`` places at latent points, each feature by itself.
+        """Prediction intervals for rows at latent points, feature by feature.
 
-        A share ``level`` of the entries of new rows that are placed there, with their ``given`` if it is passed, should
-        lie within: calibrated by training rows that were left out of both maps; the width is local.
+        They contain a share ``level`` of the entries of new rows that ``transform`` maps to these points (with their
+        ``given``, if passed). Calibrated on training rows left out of both maps; the width varies over the map.
 
         Examples
         --------
@@ -51,17 +51,17 @@ class InformedIntervals(CounterfactualMixin):
 
     @interval_method(has_place_intervals)
     def transform_interval(self, X: object, *, given: object = None, level: float = 0.9) -> Intervals:
-        """Intervals of the places of rows, each latent coordinate by itself.
+        """Intervals for the latent points of rows, coordinate by coordinate.
 
-        A share ``level`` of training rows that are left out of the maps is displaced by less from their places in
-        ``embedding_``; the width is local. It does not say how another fit would differ.
+        A share ``level`` of training rows that are left out of the maps is mapped this close to their points in
+        ``embedding_``; the width varies over the map. They do not describe the difference between fits.
         """
         return self._place_intervals(X, level, given)
 
     @available_if(has_place_intervals)
     @one_blas_thread
     def transform_radius(self, X: object, *, given: object = None, level: float = 0.9) -> Array:
-        """Radius (m,) around ``transform(X)`` that holds a share ``level`` of the places of such rows.
+        """Radius (m,) around ``transform(X)`` that contains a share ``level`` of the latent points of such rows.
 
         As ``transform_interval``, for all latent coordinates together.
         """
@@ -77,12 +77,12 @@ class InformedIntervals(CounterfactualMixin):
         residual: str | float = "auto",
         level: float = 0.9,
     ) -> Intervals:
-        """Intervals around ``counterfactual(X, given=..., ...)``, each feature by itself.
+        """Prediction intervals around ``counterfactual(X, given=..., ...)``, feature by feature.
 
-        They hold a share ``level`` of the entries of rows of the new group with this latent point. The standard
-        deviations of ``counterfactual`` times the multiple of them that left-out rows need, which were placed and taken
-        back by the maps without them, under their own ``given``. Where the change of a group itself is wrong, they hold
-        less.
+        They contain a share ``level`` of the entries of rows of the new group with this latent point. The width is the
+        standard deviation of ``counterfactual`` times a factor calibrated on left-out rows, mapped to the latent space
+        and back under their own ``given`` by maps without them. If the estimated change of a group is wrong, they
+        contain less.
 
         Parameters
         ----------

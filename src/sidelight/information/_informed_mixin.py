@@ -105,7 +105,8 @@ class InformedMixin(TwoWayMixin):
         X : array of shape (m, q)
             Latent points.
         given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
-            The value of ``given`` to reconstruct for: the same pose of another object. Missing: averaged over.
+            The value of ``given`` to reconstruct for (the same pose of another object). Missing: the average over its
+            values.
         columns : names, numbers or mask, default=None
             Columns of the data to return, in this order; None: all. A model of sparse rows computes no others.
 
@@ -146,7 +147,7 @@ class InformedMixin(TwoWayMixin):
     def inverse_transform_mode(self, X: object, *, given: object = None) -> Array:
         """Map latent points to the data space by the mode of p(x | z) instead of its mean (S1 eq. 10), shape (m, d).
 
-        Where two kinds of rows have the same latent point, the mean lies between them; the mode is one of them.
+        If two types of rows share a latent point, the mean lies between them; the mode is one of them.
         """
         Z = self._checked_latent(X)
         known = self._known(given, len(Z))
@@ -180,7 +181,7 @@ class InformedMixin(TwoWayMixin):
 
         The weighted variance of the training points around E[z | x] (S0 3.23) or E[z | x, given], plus the variance of
         the latent kernel: 1/2 for the Gaussian, 1/(q + 6) for the quartic; the Student kernel has none, and is left
-        out. Large where rows like this one have different places.
+        out. Large if similar rows have different latent points.
 
         Parameters
         ----------
@@ -252,7 +253,7 @@ class InformedMixin(TwoWayMixin):
     def _seen_rows(self, X: object, given: object) -> Array:
         rows = np.asarray(self.frame_.points(self._complete_rows(X)))
         if self.given_ is not None and given is None:
-            rule = "leaves the effect of what was given in the rows"
+            rule = "would leave the effect of the fitted given in the rows"
             raise ValueError(error_message(self, "given", None, rule, "Give the values of these rows, as in fit"))
         known = self._known(given, len(rows))
         if known is not None and not known.complete.all():
@@ -303,7 +304,7 @@ class InformedMixin(TwoWayMixin):
             raise ValueError(error_message(self, "given", seen, rule, "Fit with given, or leave it out"))
         known = self.given_.encode(self, given, n)
         if self.metric == "precomputed":
-            rule = "has no effect on rows that are known by their distances, which decide alone"
+            rule = "has no effect with precomputed distances"
             warn(error_message(self, "given", "something", rule, "Leave it out"), UserWarning)
         return None if self.marginal_forward_ is None else known
 

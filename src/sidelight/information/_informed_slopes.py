@@ -29,18 +29,18 @@ class InformedSlopes(InformedMixin):
     @available_if(has_jacobian)
     @one_blas_thread
     def jacobian(self, X: object, *, given: object = None, columns: object = None, wrt: str = "X") -> Array:
-        """Derivatives of ``transform`` at rows with ``given`` held, or by the numbers given; each row by itself.
+        """Derivatives of ``transform`` at rows, with ``given`` fixed, or with respect to ``given``.
 
         Parameters
         ----------
         X : array of shape (m, d)
-            Complete rows: nothing can be said of an entry that is missing.
+            Complete rows, without missing entries.
         given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
             As for ``transform``.
         columns : names, numbers or mask, default=None
             Columns of the data to differentiate by, in this order; None: all.
         wrt : {"X", "given"}, default="X"
-            "given": by the numbers and angles of ``given``, the row being held; categories have no slope.
+            "given": derivatives by the numbers and angles of ``given`` for fixed rows; categories have none.
 
         Returns
         -------
@@ -56,7 +56,7 @@ class InformedSlopes(InformedMixin):
     @available_if(has_inverse_jacobian)
     @one_blas_thread
     def inverse_jacobian(self, X: object, *, given: object = None, columns: object = None, wrt: str = "X") -> Array:
-        """Derivatives of ``inverse_transform`` at places with ``given`` held, or by the numbers given.
+        """Derivatives of ``inverse_transform`` at latent points, with ``given`` fixed, or with respect to ``given``.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class InformedSlopes(InformedMixin):
         columns : names, numbers or mask, default=None
             Columns of the data whose derivatives are wanted, in this order; None: all.
         wrt : {"X", "given"}, default="X"
-            "given": by the numbers and angles of ``given``, the place being held; categories have no slope.
+            "given": derivatives by the numbers and angles of ``given`` at fixed latent points; categories have none.
 
         Returns
         -------

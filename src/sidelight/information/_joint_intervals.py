@@ -42,10 +42,10 @@ class JointIntervals(TwoWayMixin):
 
     @interval_method(has_second_view)
     def predict_interval(self, X: Array, *, level: float = 0.9) -> Intervals:
-        """Intervals of the second view of rows around ``predict(X)``, each of its columns by itself.
+        """Prediction intervals for the second view of rows around ``predict(X)``, column by column.
 
-        A share ``level`` of the entries of y of new rows should lie within: calibrated by rows of the fit with both
-        views, each predicted by the maps without it; the width is local.
+        They contain a share ``level`` of the entries of y of new rows. Calibrated on rows of the fit with both views,
+        each predicted by maps without it; the width varies over the map.
         """
         X = self._checked(X)
         frame = self.views_[1].frame

@@ -72,33 +72,33 @@ class LivingMixin(RowChecks):
         false_alarm: float = 0.01,
         least: int | None = None,
     ) -> Self:
-        """Let new rows join the map. The rows it has stay where they are, to the bit, unless ``hold`` is set.
+        """Add new rows to the map. The existing rows do not move, to the bit, unless ``hold`` is set.
 
-        Afterwards the model is one of all rows: ``embedding_`` has the new rows at its end, and maps, density and the
-        effect of ``given`` are computed from all of them. A new row is placed where the objective of the fit has its
-        minimum, all other rows held. Rows unlike any of the map are flagged (``novel_``) with a stated rate of false
-        alarms. Groups of new rows with neighbours of their own kind among which more are flagged than false alarms
-        explain get a region of their own (``region_``), in free space beside the map. Flagged rows without a region are
-        placed beside the nearest rows, and may still move to a region of a later extension.
+        Afterwards ``embedding_`` has the new rows at its end, and maps, density and the effect of ``given`` are
+        computed from all rows. A new row is placed at the minimum of the objective of the fit, with all other rows
+        fixed. Rows unlike any row of the map are flagged (``novel_``) at a given rate of false alarms. Groups of
+        neighbouring new rows with more flags than false alarms explain get a region of their own (``region_``), in free
+        space beside the map. Flagged rows without a region are placed beside the nearest rows, and may move to a region
+        of a later extension.
 
-        For models of the multilevel solver with ``bandwidth="perplexity"`` that were fitted to dense rows without gaps.
-        If the extension fails or is refused, the model stays as it was.
+        Available for models fitted by the multilevel solver with ``bandwidth="perplexity"`` to complete dense rows. If
+        the extension fails, the model is unchanged.
 
         Parameters
         ----------
         X : array of shape (m, d)
             New rows, with the columns of ``fit``.
         given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
-            Their known variables; needed, without gaps, if the model was fitted with ``given``. A category that was not
-            in the fit is refused.
+            Their known variables; required, without missing entries, if the model was fitted with ``given``. A category
+            that was not in the fit raises an error.
         hold : float or None, default=None
-            None: the rows of the map stay. A number: they may move, and ``hold / (2 N) Σ |z_i - z_i before|²`` over
-            them is added to the objective of all N rows, in units of the latent kernel (the attraction of all
+            None: existing rows do not move. A number: they may move, with the penalty ``hold / (2 N) Σ |z_i - z_i
+            before|²`` over them in the objective of all N rows, in units of the latent kernel (the attraction of all
             neighbours of a row weighs about 6): with 1 rows make room for new ones, with 100 they hardly move.
         false_alarm : float, default=0.01
-            Share of rows like those of the map that may be called novel, as in :meth:`is_novel`.
+            Share of rows like those of the map that may be flagged as novel, as in :meth:`is_novel`.
         least : int or None, default=None
-            Rows that a region of their own needs; None: ``perplexity``, and 30 at least.
+            Minimum number of rows of a new region; None: ``perplexity``, at least 30.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class LivingMixin(RowChecks):
         embedding = embedding.astype(self.embedding_.dtype)
         moved = free if hold is None else np.ones(total, dtype=bool)
         embedding[moved] = (joined.embedded.embedding * scale)[moved]
-        before, past = self.embedding_, self._past()
+        before, past = self.embedding_, self._previous_versions()
         regions = np.concatenate([self._regions(), np.zeros(len(checked), dtype=np.int64)])
         regions[joined.region > 0] = joined.region[joined.region > 0] + int(regions.max(initial=0))
         record = self._versioned("extend", len(checked), total)
@@ -159,9 +159,9 @@ class LivingMixin(RowChecks):
     @all_or_nothing_continued
     @one_blas_thread
     def forget(self, rows: object) -> Self:
-        """Let rows leave the map: maps, density and the effect of ``given`` are computed without them.
+        """Remove rows from the map: maps, density and the effect of ``given`` are computed without them.
 
-        The other rows stay where they are, to the bit. For the models that :meth:`extend` is for.
+        The other rows do not move, to the bit. Available for the same models as :meth:`extend`.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class LivingMixin(RowChecks):
         placed = Placed(np.zeros(len(kept), dtype=bool), self._novel()[kept], 0.01, _FEWEST)
         joined = join_rows(self._present().take(kept), self._frame(), placed, self._living_settings())
         record = self._versioned("forget", gone, len(kept)) | {"resolution": 1 / self.latent_frame_.scale}
-        novel, regions, past = self._novel()[kept], self._regions()[kept], self._past()
+        novel, regions, past = self._novel()[kept], self._regions()[kept], self._previous_versions()
         self._keep_joined(joined, self.embedding_[kept], self.latent_frame_.scale)
         self.novel_, self.region_, self.versions_ = novel, regions, [*past, record]
         return self
@@ -207,24 +207,26 @@ class LivingMixin(RowChecks):
             raise ValueError(error_message(self, argument, seen, rule, remedy))
 
         if current_name(self.solver_) != "multilevel":
-            refuse("solver", self.solver_, "fits all rows at once, none can be held", "Fit with solver='multilevel'")
+            refuse(
+                "solver", self.solver_, "fits all rows at once, and none can be fixed", "Fit with solver='multilevel'"
+            )
         if self.bandwidth != "perplexity":
-            refuse("bandwidth", self.bandwidth, "is one for the rows of the fit", "Fit with bandwidth='perplexity'")
+            refuse("bandwidth", self.bandwidth, "was set for the rows of the fit", "Fit with bandwidth='perplexity'")
         if self.metric != "euclidean" or not isinstance(self.frame_, Frame):
             seen = self.metric if isinstance(self.frame_, Frame) else "sparse rows"
             refuse("metric", seen, "keeps no rows to add to", "Fit to dense rows with metric='euclidean'")
         if getattr(self, "filled_", None) is not None:
-            refuse("missing", self.missing, "filled the rows of the fit by each other", "Fill the gaps before the fit")
+            refuse("missing", self.missing, "imputed the fitted rows from each other", "Impute the rows before the fit")
         if self.product_backward_ is not None:
             refuse("conditioning", "product", "cannot take further rows", "Fit with conditioning='balanced'")
         if len(self.embedding_) != len(self.backward_.outputs):
-            refuse("given", "NaN", "was missing in rows of the fit", "Fit to rows of which all is known")
+            refuse("given", "NaN", "was missing in rows of the fit", "Fit to rows without missing entries in given")
         if self.adapted_rows_ is not None:
             refuse("given", "a category of adapt", "has no rows in the map", "Extend the model before it is adapted")
 
     def _known_of_all(self, given: object, n: int) -> EncodedGiven | None:
         if self.given_ is not None and given is None:
-            rule = "leaves the effect of what was given in the rows"
+            rule = "would leave the effect of the fitted given in the rows"
             raise ValueError(error_message(self, "given", None, rule, "Give the values of the new rows, as in fit"))
         known = self._known(given, n)
         if known is not None and not known.complete.all():
@@ -238,7 +240,7 @@ class LivingMixin(RowChecks):
         fine = some.ndim == 1 and (some.dtype.kind in "iu" or (some.dtype == bool and len(some) == n))
         if not fine or (some.dtype.kind in "iu" and len(some) and not -n <= some.min() <= some.max() < n):
             seen = f"array of {some.dtype} and shape {some.shape}"
-            rule = f"does not name rows of the map, which has {n}"
+            rule = f"does not select rows of the map, which has {n}"
             raise ValueError(error_message(self, "rows", seen, rule, "Give row numbers, or a mask of all rows"))
         stay = np.ones(n, dtype=bool)
         stay[some] = False
@@ -272,16 +274,16 @@ class LivingMixin(RowChecks):
     def _regions(self) -> Array:
         return np.asarray(getattr(self, "region_", np.zeros(len(self.embedding_), dtype=np.int64)))
 
-    def _past(self) -> list[NamedValues]:
-        """The versions so far, of which the first is the fit."""
+    def _previous_versions(self) -> list[NamedValues]:
+        """The versions so far; the first one is the fit."""
         past: list[NamedValues] | None = getattr(self, "versions_", None)
         return [{"version": 0, "change": "fit", "rows": len(self.embedding_)}] if past is None else past
 
     def _fitted_rows(self) -> int:
-        return int(self._past()[0]["rows"])
+        return int(self._previous_versions()[0]["rows"])
 
     def _versioned(self, change: str, count: int, n: int) -> NamedValues:
-        return {"version": len(self._past()), "change": change, "rows": n, _COUNTED[change]: count}
+        return {"version": len(self._previous_versions()), "change": change, "rows": n, _COUNTED[change]: count}
 
     def _keep_joined(self, joined: JoinedRows, embedding: Array, scale: float) -> None:
         """Set the attributes that a fit sets; ``scale``: the unit of the latent kernel in units of the map."""

@@ -57,7 +57,7 @@ class FilledRows:
 
 
 def checked_trajectory(owner: str, trajectory: object, n: int, missing: Missing) -> Array | None:
-    """Numbers of the trajectories of ``n`` rows; refused where nothing is filled, since nothing else uses them."""
+    """Trajectory numbers of ``n`` rows (n,); raise if no missing entries are filled, because nothing else uses them."""
     if trajectory is not None and not missing.fills:
         rule = "is for filling missing entries, and missing='refuse' fills none"
         raise ValueError(error_message(owner, "trajectory", "something", rule, "Set missing='impute', or leave it out"))

@@ -1,4 +1,4 @@
-"""A category of ``given`` that was not in the fit: where it can be added, and how the user names it."""
+"""Checks for adding a new category of ``given``: which columns allow it, and parsing of the user's value."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class NewGroup:
 
 
 def refuse_unadaptable(owner: str, given: Given, effect: Effect, *, constant: bool) -> tuple[int, ...]:
-    """Return which columns of ``given`` a category can be added to; raises where there is none.
+    """Return the columns of ``given`` to which a category can be added; raise if there is none.
 
     ``constant``: ``given`` was the same for all rows of the fit.
     """
@@ -68,7 +68,7 @@ def refuse_unadaptable(owner: str, given: Given, effect: Effect, *, constant: bo
         return ValueError(error_message(owner, "given", seen, f"cannot be adapted: {rule}", remedy))
 
     if not places:
-        raise refuse(names, "its effect is a smooth one of numbers, which have no new category", "Use the model as is")
+        raise refuse(names, "it is a number, and only categories can be added", "Use the model as is")
     open_ones = tuple(place for place in places if given.columns[place].matrix is None)
     if not open_ones:
         rule = "the kernel between its categories has no row for a new one"
@@ -82,7 +82,7 @@ def refuse_unadaptable(owner: str, given: Given, effect: Effect, *, constant: bo
 
 
 def read_new_group(owner: str, given: Given, places: tuple[int, ...], asked: object, n: int) -> NewGroup:
-    """Read the category and the numbers of ``n`` rows of it; raises where it is not one new category.
+    """Read the category and the numbers of its ``n`` rows; raise unless it is one new category.
 
     Parameters
     ----------

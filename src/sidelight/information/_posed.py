@@ -1,4 +1,4 @@
-"""Pose the problem of a fit, and decide by its rows what their number alone does not: the solver and latent kernel."""
+"""Build the problem of a fit, and choose solver and latent kernel where they depend on the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kernel information embedding solves: rows, their kernel, and the terms of the objective.
+"""The optimisation problem of a kernel information embedding: rows, their kernel, and the terms of the objective.
 
 Without ``given``: the rows, and the information of their kernel. With it, the rows less the effect of ``given``, and a
 kernel that is balanced over it.
@@ -75,7 +75,7 @@ _REGRESSION = 1e-6  # and one of a regression its bias: measured on functions of
 
 @dataclass(frozen=True)
 class SideInformation:
-    """What is known of the rows that are fitted.
+    """Side information of the fitted rows.
 
     ``strata`` (n,) are the groups among which neighbours are balanced, ``categories`` (n,) those of the categories
     alone; ``hints`` (m, 2) are rows that correspond (None: there are none). ``variance`` (n, d): of missing entries.
@@ -91,7 +91,7 @@ class SideInformation:
 
 @dataclass(frozen=True)
 class EffectRefinement:
-    """The rows as they are, what is known of them, the settings, and the kernel of ``given`` (multilevel: None)."""
+    """Uncorrected rows, their side information, the settings, and the kernel of ``given`` (multilevel: None)."""
 
     points: Array
     side: SideInformation
@@ -102,7 +102,7 @@ class EffectRefinement:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is solved.
+    """The optimisation problem.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class Problem:
 def plain_problem(
     points: Points, scale: float, settings: KernelSettings, latent: Latent, variance: Array | None = None
 ) -> Problem:
-    """Embed rows of which nothing is known; ``variance`` (n, d): of missing entries, whose means ``points`` have."""
+    """Problem without side information; ``variance`` (n, d) of missing entries, whose means are in ``points``."""
     chosen = choose_kernel(points, scale, settings, latent=latent, alone=True, variance=variance)
     return Problem(points, chosen, information(chosen.kernel.matrix))
 
@@ -192,7 +192,7 @@ def informed_problem(
     latent: Latent,
     variance: Array | None = None,
 ) -> Problem:
-    """Embed rows of which ``given`` is known, so that the map shows the rest.
+    """Problem with ``given`` factored out.
 
     Parameters
     ----------
@@ -340,7 +340,7 @@ def _few_factors(
 
 
 def _chosen_factors(owner: str, given: Given, features: Array, asked: object) -> tuple[Array, list[float | None]]:
-    """Factors under the bandwidths that the user chose, with a warning where they are too narrow for factors."""
+    """Kernel factors for the user's bandwidths, with a warning if these are too narrow."""
     others = given_bandwidth(features, given.chosen)
     A, every = widened_factors(widened(features, others, given.chosen), 1.0)
     widths = given.bandwidths(others, every)
@@ -368,11 +368,11 @@ def _explained(points: Array, rest: Array) -> float:
 
 
 def _unless_explained(owner: str, points: Array, rest: Array, least: float) -> Array:
-    """What is no more than the error of the effect is not structure: it becomes zero, and the user is told."""
+    """Residuals within the error of the effect become zero, with a warning: they are not structure."""
     power, left = (float(np.vdot(part - part.mean(axis=0), part - part.mean(axis=0))) for part in (points, rest))
     if power == 0 or left > least * power:
         return rest
-    rule = "explains X entirely, so that nothing is left to show"
+    rule = "explains X entirely, so that no structure remains to embed"
     remedy = "Give less: a column with a value of its own in every row knows everything"
     warn(error_message(owner, "given", "what was given", rule, remedy), UserWarning)
     return np.zeros_like(rest)

@@ -1,4 +1,4 @@
-"""Regions for kinds of rows that a map has never seen: which of the new rows they are, and where there is room.
+"""Regions for novel types of rows: which new rows form them, and where the map has free space.
 
 A new row belongs to a kind of its own if most of the weight of its neighbours is on other new rows, more than midway
 between what chance gives (their share m / N of all rows) and all of it. Linked rows of this sort are a group, and a

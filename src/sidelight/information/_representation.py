@@ -46,11 +46,11 @@ class Representation:
         return np.asarray((self.share @ counts - own) / (len(self.codes) - own))
 
     def of_strata(self, strata: Array) -> Array:
-        """The representation (n, S) in strata, each of which belongs to one of the groups."""
+        """Representation (n, S) in strata, each a part of one group."""
         return np.asarray(self.share[:, self._group_of(strata)])
 
     def left_between_strata(self, strata: Array) -> Array:
-        """What is left of the effect between the groups of two strata (S, S)."""
+        """Remaining effect between the groups of two strata (S, S)."""
         group = self._group_of(strata)
         return np.asarray(self.effect_left[np.ix_(group, group)])
 
@@ -69,7 +69,7 @@ class Representation:
         return rows_alone(self.share, self.codes)
 
     def only_here(self, given: Given, known: EncodedGiven) -> list[str]:
-        """One sentence for each group of which rows have no counterparts in any other group."""
+        """One sentence for each group with rows that have no counterparts in any other group."""
         found, alone = [], self.alone
         for group in range(self.share.shape[1]):
             rows = np.flatnonzero(self.codes == group)
@@ -83,7 +83,7 @@ class Representation:
 def described(
     there: Representation | None, given: Given | None, known: EncodedGiven | None, fitted: Array
 ) -> tuple[Array | None, list[str]]:
-    """The representation (n, C) of all rows, NaN for those that were not ``fitted`` (m,), and what it says in words.
+    """Representation (n, C) of all rows, NaN for rows not in ``fitted`` (m,), and its description in words.
 
     None where there are no categories: the groups are then cells of numbers, which have no names.
     """

@@ -99,10 +99,11 @@ class RowChecks(InformedIntervals):
 
     @interval_method(_imputes)
     def impute_interval(self, X: object, *, level: float = 0.9) -> Intervals:
-        """Intervals of the missing entries (NaN) of rows around ``impute(X)``, each entry by itself.
+        """Intervals for the missing entries (NaN) of rows around ``impute(X)``, entry by entry.
 
-        A share ``level`` of missing entries should lie within: calibrated by entries hidden in training rows that were
-        left out of the imputation, with the gaps of other training rows (without any: a tenth of the entries).
+        They contain a share ``level`` of missing entries. Calibrated on entries hidden in training rows left out of the
+        imputation, in the patterns of missing entries of other training rows (if there are none: a tenth of the
+        entries).
         """
         deviations = np.sqrt(self.impute_variance(X))
         return intervals_around(self.impute(X), self._entry_widths(level) * deviations, level)
@@ -243,7 +244,7 @@ class RowChecks(InformedIntervals):
         empty = np.flatnonzero(np.isnan(X).all(axis=axis))
         if len(empty):
             seen, rule = f"{what} {empty[0]}", "has no observed entry"
-            raise ValueError(error_message(self, "X", seen, rule, f"Leave out every {what} of which nothing is known"))
+            raise ValueError(error_message(self, "X", seen, rule, f"Leave out every {what} without an observed entry"))
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()

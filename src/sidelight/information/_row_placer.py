@@ -42,7 +42,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True)
 class RowPlacer:
-    """Map from a batch of rows (m, d) of float64 and what is known of them to latent points (m, q).
+    """Map from a batch of rows (m, d) of float64 and their ``given`` to latent points (m, q).
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ _NEEDED = (
 
 
 def _lean(model: Untyped) -> Untyped:
-    """A copy of a fitted model with what the placing needs: about half of what would be sent to every worker."""
+    """Copy of a fitted model reduced to what embedding needs: about half the size to send to every worker."""
     if isinstance(model, Pipeline):
         return Pipeline([*model.steps[:-1], (model.steps[-1][0], _lean(model[-1]))])
     if Missing.of(model.missing).fills:  # by its other maps

@@ -14,7 +14,7 @@ _SAMPLE = 50_000  # as in embed_rows
 
 
 def rows_in_memory(owner: str, X: object, given: object, random_state: RandomState) -> tuple[object, object]:
-    """X and ``given`` as they are; of ``Rows``, those of a sample of at most 50,000 rows, which is said if it is one.
+    """X and ``given`` in memory; for ``Rows``, a sample of at most 50,000 rows, with a warning if some are left out.
 
     Parameters
     ----------

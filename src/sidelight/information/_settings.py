@@ -154,11 +154,11 @@ def check_learned(kernel: KernelSettings, latent_kernel: str, *, given: bool) ->
 
 
 def check_missing(kernel: KernelSettings, missing: str | Missing) -> None:
-    """Raise ValueError for an unknown treatment of missing entries, and where it does not apply."""
+    """Raise ValueError for an unknown or inapplicable treatment of missing entries."""
     owner, options = kernel.owner, Missing.of(missing)
     options.check(owner, argument_name("missing", missing, Missing, "method"))
     if options.fills and kernel.precomputed:
-        rule = "needs rows, and precomputed distances are none"
+        rule = "needs rows, not precomputed distances"
         raise ValueError(error_message(owner, "missing", options.method, rule, 'Use missing="refuse"'))
     if options.method == "expected":
         _check_expected(kernel)

@@ -72,7 +72,7 @@ class SolverRequest:
 
     @property
     def is_open(self) -> bool:
-        """Whether rows may decide on the solver: "auto", and nothing that the multilevel solver has no place for."""
+        """Whether the solver depends on the rows: "auto", and no setting that the multilevel solver lacks."""
         return self.solver == "auto" and not self.against_multilevel() and not self.annealing_options()
 
     def annealing_options(self) -> NamedValues:
@@ -114,7 +114,7 @@ def choose_solver(request: SolverRequest, n: int) -> tuple[str, str]:
 def warn_without_annealing(request: SolverRequest) -> None:
     """Warn that parameters of the schedule of λ have no effect, because "auto" chose the multilevel solver."""
     for name, value in request.annealing_options().items():
-        rule = "has no effect on a multilevel fit, which solver='auto' takes for so many rows"
+        rule = "has no effect on a multilevel fit, which solver='auto' selects for this many rows"
         message = error_message(request.owner, name, value, rule, f"Use solver='annealed', or leave {name} out")
         warn(message, UserWarning)
 

@@ -45,13 +45,13 @@ def chosen_start(owner: object, init: object, held: object, shape: tuple[int, in
     if held is None:
         return ChosenStart(points)
     if points is None:
-        rule = f"needs the places where rows are held, and init is {init!r}"
+        rule = f"needs the positions of the held rows, and init is {init!r}"
         raise ValueError(error_message(owner, "held", "some rows", rule, "Give init as an array, or leave held out"))
     found, n = np.asarray(held), shape[0]
     if found.dtype.kind in "iu" and found.ndim == 1 and (not len(found) or (found.min() >= 0 and found.max() < n)):
         found = np.isin(np.arange(n), found)
     if found.dtype != bool or found.shape != (n,):
-        rule = f"is neither a mask of the {n} rows nor numbers of some"
+        rule = f"is neither a mask of the {n} rows nor row numbers"
         seen = f"array of shape {found.shape}, type {found.dtype}"
         raise ValueError(error_message(owner, "held", seen, rule, "Give True for the rows that stay"))
     return ChosenStart(points, found if found.any() else None)

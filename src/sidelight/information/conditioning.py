@@ -26,13 +26,13 @@ class Conditioning(OptionValue):
         ``bandwidth="perplexity"``, else "residual".
     types : str, float, list or dict, default=None
         The type of each column of ``given`` ("category", "number", "ordinal", "angle" in degrees, or the period as a
-        number), for all columns, one by one, or by name. None: as the entries look.
+        number), for all columns, one by one, or by name. None: inferred from the entries.
     bandwidth : float, list or dict, default=None
         Bandwidth of the kernel of ``given``: how different two entries must be to count as different, in units of the
         column (for categories, the bandwidth of a kernel on one-hot codes). None: chosen by the model (1 for
-        categories), and wider if there are so many columns that no row would have another like it; a bandwidth given
-        here is never widened, except, with a warning, a very narrow one with the multilevel solver. 0: the delta kernel
-        of categories (S0 3.25), 1 within a category and 0 between two, for any number of them; for "product" only.
+        categories), and widened if many columns would leave rows without similar ones; a bandwidth set here is never
+        widened, except, with a warning, a very narrow one with the multilevel solver. 0: the delta kernel of categories
+        (S0 3.25), 1 within a category and 0 between two, for any number of them; for "product" only.
     weight : float, default=1.0
         Weight of the term that penalises information about ``given`` in the embedding, relative to the information
         about the rest. 0: no such term; only the kernel is balanced. Above 1: ``given`` is removed more strongly, even
@@ -40,9 +40,9 @@ class Conditioning(OptionValue):
     kernel : array of shape (c, c), mapping of mappings, pandas table, or list of these, default=None
         Kernel matrix between the values of a column of ``given``, instead of the Gaussian; for "product" only. The rows
         of an array are the values 0 to c - 1, those of a mapping or table are named: ``{"a": {"a": 1.0, "b": 0.3},
-        ...}``. It may name values that ``fit`` does not see: ``transform`` and ``inverse_transform`` take any value
-        that it names, so a new row needs a row here. For a kernel between rows, let ``given`` number the rows. Of
-        several columns: a list with a kernel or None (Gaussian) for each.
+        ...}``. It may include values that do not occur in ``fit``: ``transform`` and ``inverse_transform`` accept any
+        value that it includes, and no others. For a kernel between rows, let ``given`` number the rows. For several
+        columns: a list with a kernel or None (Gaussian) for each.
 
     See Also
     --------

@@ -53,14 +53,14 @@ def embed_rows(
         The path of a ``.npy`` or Parquet file or of a folder of Parquet files; an array; a function that returns the
         batches (arrays or tables) anew each time it is called. From arrays and ``.npy`` files the sample is read
         directly, and the rest in one pass; every other source is read in two passes, one of them for the sample. The
-        rows of a :class:`sidelight.distributed.DaskRows` are placed where they are, on the workers.
+        rows of a :class:`sidelight.distributed.DaskRows` are embedded on the workers that hold them.
     out : path of a .npy file, default=None
         File for the embedding, written batch by batch; an existing file is replaced once all rows are embedded. None:
         the embedding is returned as an array, which is then the only thing that grows with the number of rows.
     given : array of shape (n,) or (n, g), or table, default=None
         Known variables of all rows, which are factored out of the embedding (for a model that takes ``given``). With
         ``DaskRows`` also names of columns of its data frame, or a Dask array or data frame of as many rows. Rows with a
-        missing entry are placed by the map that averages over ``given``, and not refined.
+        missing entry are embedded by the map that averages over ``given``, and not refined.
     model : estimator or Pipeline, default=None
         The model to fit to the sample, in place; one that is already fitted is used as it is. Any estimator with
         ``fit`` and ``transform`` works. None: ``KernelInformationEmbedding(2, solver="multilevel")``.
@@ -161,7 +161,7 @@ def _opened(source: object) -> tuple[Rows, Array | None]:
 
 
 def _sampled(source: object, rows: Rows, array: Array | None, m: int, seed: int) -> Sample:
-    """Rows of the sample (m, d) with their row numbers (m,) and what is known of them.
+    """Rows of the sample (m, d) with their row numbers (m,) and their ``given``.
 
     A file is memory-mapped anew for every few rows: pages that were read (with whole neighbourhoods of the rows) count
     as memory of this process for as long as a map is open.
@@ -180,7 +180,7 @@ def _sampled(source: object, rows: Rows, array: Array | None, m: int, seed: int)
 
 
 def _fit(model: Untyped, X: Array, given: object) -> None:
-    """Fit the sample; in a Pipeline the last step takes what is known."""
+    """Fit the model to the sample; in a Pipeline the last step takes ``given``."""
     name = f"{model.steps[-1][0]}__given" if isinstance(model, Pipeline) else "given"
     model.fit(X, **({} if given is None else {name: given}))
 

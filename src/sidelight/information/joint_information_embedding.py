@@ -78,14 +78,14 @@ _SHARE = 8  # the alternating kernel is a walk of two steps and reaches far: a v
 class JointInformationEmbedding(
     ClassNamePrefixFeaturesOutMixin, AnnealedMixin, MeanMapMixin, JointIntervals, Estimator
 ):
-    """Embed what two views share, from rows only some of which are observed in both, with maps between the views.
+    """Embed the shared structure of two views, of which some rows may lack one, with maps between the views.
 
     Parameters
     ----------
     n_components : int, default=2
         Latent dimensions.
     objective : "alternating" or "joint", default="alternating"
-        "alternating": maximise the information about what both views show, by means of the alternating kernel.
+        "alternating": maximise the information about the shared structure, by means of the alternating kernel.
         "joint": the source's objective, with the conditional mutual information I(X; Y | Z).
     bandwidth : "perplexity", "loo", float or pair of them, default="perplexity"
         Bandwidth of the kernels of the views, as in KernelInformationEmbedding; a pair holds one for each view.
@@ -100,16 +100,16 @@ class JointInformationEmbedding(
     regularization : float or Annealing, default=0.1
         The weight λ of the penalty at the end of the annealing. An :class:`Annealing` also sets the schedule of λ.
     penalty : "stretch", "l2", "l4" or "box", default="stretch"
-        What is penalised. "stretch": latent distances between rows that are alike in both views. The others: the size
-        of the latent points, as in KernelInformationEmbedding.
+        The penalised quantity. "stretch": latent distances between rows that are similar in both views. The others: the
+        size of the latent points, as in KernelInformationEmbedding.
     init : "spectral", "random" or array of shape (n, q), default="spectral"
         Initial latent points. "spectral": the smoothest eigenvectors of the alternating kernel, the same for every
         seed. "random": noise.
     max_iter : int, default=500
         Maximum number of iterations of each stage.
     tol : float, default=1e-6
-        A stage ends when two iterations in a row improve the objective by less than this, relatively. That is for the
-        last stage; earlier stages end at 10 times ``tol``.
+        The last stage ends when two consecutive iterations improve the objective by less than this, relatively. Earlier
+        stages use 10 times ``tol``.
     random_state : int, RandomState or None, default=None
         For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -204,7 +204,7 @@ class JointInformationEmbedding(
         X : array of shape (n, d)
             The first view; all NaN in rows that are not observed in it.
         y : array of shape (n, e) or (n,), or None
-            The second view; all NaN in rows that are not observed in it. None: X alone, a plain information embedding.
+            The second view; all NaN in rows that are not observed in it. None: a kernel information embedding of X.
         """
         self._check_parameters()
         V = self._check_views(X, y)
@@ -270,7 +270,7 @@ class JointInformationEmbedding(
 
     @one_blas_thread
     def inverse_transform_view(self, Z: Array, view: int) -> Array:
-        """Take latent points (m, q) to one view (0: X, 1: y), by the conditional mean."""
+        """Map latent points (m, q) to one view (0: X, 1: y) by the conditional mean."""
         maps = self._view(view)
         Z = self._checked_latent(Z)
         rows = maps.frame.outside(maps.forward(Z.astype(np.float64), self.n_jobs)).astype(Z.dtype, copy=False)
@@ -356,7 +356,7 @@ class JointInformationEmbedding(
         kernels = [ViewKernel(view.kernel.pairs, view.rows, n) for view in views]
         telling = [kernel for kernel, view in zip(kernels, views, strict=True) if not view.is_constant]
         if len(telling) < len(views) == 2:
-            rule = "is the same in every row, so the map is that of the other view alone"
+            rule = "is the same in every row, so the map shows the other view alone"
             name = "X" if views[0].is_constant else "y"
             warn(error_message(self, name, "constant", rule, "Leave it out"), UserWarning)
         S = alternating_kernel(telling or kernels[:1], keep=round(_KEPT * self.perplexity), n_jobs=self.n_jobs)

@@ -71,8 +71,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         Width of the data kernel. "perplexity": one bandwidth per row, set so that the row has ``perplexity`` effective
         neighbours. "loo": one bandwidth for all rows, by leave-one-out likelihood of the data. "learned": one for all
         rows, learned with the embedding by leave-one-out likelihood of the data given the embedding (S0 3.3,
-        experimental). A number: that bandwidth, in units of squared distance. One bandwidth for all rows is also that
-        of the maps, of the density of the data and of what derives from it (Euclidean distance).
+        experimental). A number: that bandwidth, in units of squared distance. One bandwidth for all rows is also used
+        by the maps and the density of the data (Euclidean distance).
     perplexity : float, default=30
         With ``bandwidth="perplexity"``: effective neighbours of a row (at most a third of the rows). With the
         multilevel solver: length of the neighbour lists; the effective perplexity is half of it.
@@ -95,15 +95,15 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         lower bound from coarse to fine, with rows first merged with their neighbours; near-linear in the number of
         rows. "auto": multilevel beyond 2,000 rows, with or without ``given``, if the other settings allow it; from 500
         rows on for maps of up to three dimensions if ``given`` are categories whose rows have counterparts in each
-        other (cells in batches), because kinds become islands.
+        other (cells in batches), because types of rows then form compact islands.
     regularization : float or Annealing, default=0.1
         The weight λ of the penalty at the end of the annealing. Smaller values show finer detail, and over-fit if too
         small. With the multilevel solver: neighbours attract each other with weight 1 + 5 λ. An :class:`Annealing` also
         sets the schedule of λ.
     penalty : "stretch", "l2", "l4" or "box", default="stretch"
-        What is penalised. "stretch": distances between neighbours. "l2": the mean squared norm of the latent points
-        (the source's penalty; use λ of 0.001 to 0.05). "l4": its fourth-power form, which aligns with the axes. "box":
-        leaving the unit box.
+        The penalised quantity. "stretch": distances between neighbours. "l2": the mean squared norm of the latent
+        points (the source's penalty; use λ of 0.001 to 0.05). "l4": its fourth-power form, which aligns with the axes.
+        "box": leaving the unit box.
     init : "mds", "spectral", "pca", "random" or array of shape (n, q), default="mds"
         Initial latent points. "mds": landmark multidimensional scaling of the kernel's distances (along the graph, that
         is Isomap). "spectral": the smoothest eigenvectors of the kernel graph. "pca": principal components. "random":
@@ -111,8 +111,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     max_iter : int, default=500
         Maximum number of iterations of each stage.
     tol : float, default=1e-6
-        A stage ends when two iterations in a row improve the objective by less than this, relatively. That is for the
-        last stage; earlier stages end at 10 times ``tol``, the levels of the multilevel solver at 200 to 300 times.
+        The last stage ends when two consecutive iterations improve the objective by less than this, relatively. Earlier
+        stages use 10 times ``tol``, the levels of the multilevel solver 200 to 300 times.
     random_state : int, RandomState or None, default=None
         For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -129,21 +129,21 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         itself. "auto": "balanced" with ``bandwidth="perplexity"``, else "residual". A :class:`Conditioning` also sets
         the types of the columns of ``given``, their bandwidths and the weight of its term.
     missing : "refuse", "impute", "expected", "project" or Missing, default="refuse"
-        Missing entries (NaN) of X raise an error, or are imputed from the nearest rows ("impute"). "expected": the
-        nearest rows give them a mean and a variance, and the fit uses the expected kernel, in which uncertain columns
-        count less and uncertain rows are less of a neighbour; for Gaussian kernels of Euclidean distances, with a
-        bandwidth that is not learned. "project": the model's own maps fill them (fill, embed, project, repeat; S0
-        3.1.5). A :class:`Missing` also sets the number of rounds and the start.
+        "refuse": missing entries (NaN) of X raise an error. "impute": they are imputed from the nearest rows.
+        "expected": the nearest rows give them a mean and a variance, and the fit uses the expected kernel, in which
+        uncertain columns count less and uncertain rows have smaller weights; for Gaussian kernels of Euclidean
+        distances, with a bandwidth that is not learned. "project": the model's own maps fill them (fill, embed,
+        project, repeat; S0 3.1.5). A :class:`Missing` also sets the number of rounds and the start.
 
     Attributes
     ----------
     embedding_ : array of shape (n, q)
     bandwidth_ : float or array of shape (n,)
-        Of the data kernel, in squared units of the data.
+        Bandwidth of the data kernel, in squared units of the data.
     perplexity_ : float
-        No more than a third of the rows.
+        The perplexity used: at most a third of the rows.
     solver_, latent_kernel_, data_kernel_, conditioning_ : str
-        With "auto" resolved; ``conditioning_`` is None without ``given``.
+        The settings used ("auto" resolved); ``conditioning_`` is None without ``given``.
     kernel_error_ : dict or None
         Approximation error of a sparse or low-rank data kernel with one bandwidth against the dense one, on 256 rows:
         ``row_sum`` (mean relative error), ``worst_row_sum``, ``entry`` (largest error of an entry), ``trace`` (mean
@@ -162,21 +162,21 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         The columns of ``given``, with their types and encoding.
     given_bandwidth_ : list of float or None
         Bandwidth used for each column of ``given``, in the units of ``Conditioning.bandwidth``. None with the
-        multilevel solver and categories, whose kernel is one of strata, unless that sets a bandwidth.
+        multilevel solver and categories (which uses strata instead of a kernel), unless that sets a bandwidth.
     explained_ : float
         Share of the variance of X that ``given`` explains, and that was subtracted.
     confounded_ : bool
-        True if offsets between matched rows of the groups (mutual nearest neighbours) aligned the groups better than
-        group means, as if the groups differ in the remaining structure, and were taken as the effect of ``given``.
+        True if groups overlap only partly, so that the effect of ``given`` came from offsets between matched rows
+        (mutual nearest neighbours), which aligned the groups better than group means.
     represented_ : array of shape (n, groups) or None
-        How far each row is represented in each group of ``given`` (sorted categories or combinations), from 0 (the
-        group has no counterparts) to 1; NaN where ``given`` is missing. None if the groups cannot be compared.
+        Degree to which each row has counterparts in each group of ``given`` (sorted categories or combinations), from 0
+        (none) to 1; NaN if ``given`` is missing. None if the groups cannot be compared.
     only_here_ : list of str
-        A sentence for each group of which rows have no counterparts in any other group.
+        A sentence for each group with rows that have no counterparts in any other group.
     change_ : ChangeModel or None
         How rows change with ``given``; ``change_.kept`` is the share of a residual that ``counterfactual`` keeps.
     adapted_ : list of str
-        What :meth:`adapt` did, a sentence for each category.
+        A sentence for each category that :meth:`adapt` added.
     filled_, filled_variance_ : arrays of shape (n, d)
         X with its missing entries filled, and their variance, 0 where observed (not with ``missing="refuse"``).
     versions_, drift_, novel_, region_
@@ -272,9 +272,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         Parameters
         ----------
         X : array or sparse array of shape (n, d), or DaskRows, of which a sample of 50,000 rows is fitted
-            Sparse rows are reduced to 50 principal coordinates; maps begin and end in the d columns. For precomputed
-            distances (n, n): a sparse array holds those to the nearest rows, as ``kneighbors_graph`` of scikit-learn
-            returns them: pairs that are not stored are farther, a stored zero is a duplicate.
+            Sparse rows are reduced to 50 principal coordinates; the maps take and return all d columns. For precomputed
+            distances (n, n): a sparse array holds those to the nearest rows, as returned by ``kneighbors_graph`` of
+            scikit-learn: pairs that are not stored are farther, a stored zero is a duplicate.
         y : ignored
         given : array of shape (n,) or (n, g), table or dict of columns, default=None
             Known variables of each row, which are factored out of the embedding: "I know this; show me the rest". Text,
@@ -285,11 +285,11 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
             Correspondences: pairs of rows of different groups of ``given`` that show the same thing, for groups that
             look too different to be aligned automatically.
         trajectory : array of shape (n,), or one value for all rows, default=None
-            Which rows follow each other in time: rows with the same entry are one trajectory, in row order. Missing
-            entries are then filled from adjacent rows, too, as far as these predict.
+            Trajectory of each row: rows with the same entry are one trajectory, in temporal order. Missing entries are
+            then also predicted from adjacent rows.
         held : array of bool of shape (n,), or row numbers, default=None
-            Rows that stay where the array ``init`` has them, up to one shift that centres the map, while the others
-            find their places around them.
+            Rows with fixed positions: they stay at their points in the array ``init``, except for the common shift that
+            centres the map. The others are optimised around them.
 
         Returns
         -------

@@ -11,7 +11,7 @@ __all__ = ["KernelOptions"]
 
 @dataclass(frozen=True, repr=False)
 class KernelOptions(OptionValue):
-    """The profile of a data kernel with one bandwidth for all rows, how the kernel is stored, and what it compares.
+    """Profile and storage of a data kernel with one bandwidth for all rows, and the columns used to find neighbours.
 
     For the parameter ``kernel`` of :class:`KernelInformationEmbedding`, where a name alone stands for
     ``KernelOptions(name)``.
@@ -24,9 +24,10 @@ class KernelOptions(OptionValue):
         "dense": every pair. "sparse": the pairs that are not negligible. "low_rank": few factors, plus the near pairs.
         "auto": dense up to 10,000 rows; beyond, sparse for a narrow kernel and low-rank for a broad one.
     columns : "auto" or "all", default="auto"
-        What the multilevel solver compares rows by. "auto": beyond 64 columns, and without ``given``, the principal
-        directions along which neighbours differ less than random rows do, because noise in the others hides who is
-        near. "all": every column, for signals of small variance. The maps both ways are of all columns in any case.
+        Columns by which the multilevel solver compares rows. "auto": beyond 64 columns, and without ``given``, the
+        principal directions along which neighbours differ less than random rows, because noise in the others hides the
+        true neighbours. "all": every column; use it for structure of small variance. The maps use all columns in any
+        case.
 
     See Also
     --------

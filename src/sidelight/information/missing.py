@@ -1,4 +1,4 @@
-"""What a fit does with missing entries, as a value of the parameter ``missing``."""
+"""Treatment of missing entries, as a value of the parameter ``missing``."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, MeanMapMixin, Estimator
         Leave-one-out error of the forward map at the training rows, as a share of the variance; a row that is 8
         units or more from all others counts as reconstructed by the mean.
     bandwidth_ : float or array of shape (n,)
-        Of the data kernel, in squared units of the data.
+        Bandwidth of the data kernel, in squared units of the data.
     n_features_in_ : int
 
     See Also

@@ -67,8 +67,8 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
         The weight λ of the penalty at the end of the annealing, relative to an error that is a share of the variance.
         An :class:`Annealing` also sets the schedule of λ.
     penalty : "stretch", "l2", "l4" or "box", default="stretch"
-        What is penalised. "stretch": distances between neighbours. "l2": the mean squared norm of the latent points.
-        "l4": its fourth-power form, which aligns with the axes. "box": leaving the unit box.
+        The penalised quantity. "stretch": distances between neighbours. "l2": the mean squared norm of the latent
+        points. "l4": its fourth-power form, which aligns with the axes. "box": leaving the unit box.
     init : "mds", "spectral", "random" or array of shape (n, q), default="mds"
         Initial latent points. "mds": landmark multidimensional scaling of distances along the graph (Isomap).
         "spectral": the vectors of ``SmootherEmbedding``. "random": noise; use it with
@@ -77,8 +77,8 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
     max_iter : int, default=500
         Maximum number of iterations of each stage.
     tol : float, default=1e-6
-        A stage ends when two iterations in a row improve the objective by less than this, relatively. That is for the
-        last stage; earlier stages end at 10 times ``tol``.
+        The last stage ends when two consecutive iterations improve the objective by less than this, relatively. Earlier
+        stages use 10 times ``tol``.
     random_state : int, RandomState or None, default=None
         For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -93,9 +93,9 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
     ----------
     embedding_ : array of shape (n, q)
     reconstruction_error_ : float
-        ``E`` at the embedding.
+        Leave-one-out reconstruction error of the embedding, as a share of the variance.
     bandwidth_ : array of shape (n,)
-        Of the data kernel, in squared units of the data.
+        Bandwidth of the data kernel, in squared units of the data.
     history_ : list of dict
         stage, regularization, iteration, objective, terms and seconds of each iteration.
     path_ : array of shape (stages, n, q)

@@ -134,7 +134,7 @@ def cell_sum_error(
 
 @dataclass(frozen=True)
 class _Pushes:
-    """What one tile found.
+    """Result of one tile.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ class _FarKernel:
 
 
 class _Linked:
-    """The links of a tile: kernel values, weights, and what they take out of the sums over cells."""
+    """The links of a tile: kernel values, weights, and their share of the sums over cells, to subtract."""
 
     def __init__(self, field: _Field, links: Links) -> None:
         one, other = links.one, links.other
@@ -333,7 +333,7 @@ class _Linked:
         Q[self.links.rows[some] - rows.start, self.links.cells[some]] -= self.taken[some]
 
     def push(self, u: Array, first: int, pushed: Array, opposite: Array) -> None:
-        """Add what links push: the rows of the tile (c, q), which begin at ``first``, and the listed rows (l, q)."""
+        """Add the gradient of the links to the rows of the tile (c, q) from ``first`` on, and to the listed rows."""
         if not len(self.K):
             return
         one = self.links.one - first

@@ -59,7 +59,7 @@ _PAIRS = 20_000_000  # pairs on which the bandwidth is chosen
 
 @dataclass(frozen=True)
 class DataKernel:
-    """A kernel matrix of the data, with what it was computed from.
+    """A kernel matrix of the data, with its graph and bandwidths.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class DataKernel:
 
     @property
     def pairs(self) -> SymmetricTiles | SparseMatrix:
-        """The matrix, where it is stored by pairs (dense or sparse, not of low rank)."""
+        """The matrix, if it is stored by pairs (dense or sparse, not low-rank)."""
         assert not isinstance(self.matrix, LowRankKernel)
         return self.matrix
 

@@ -1,4 +1,4 @@
-r"""Expected Gaussian kernels between rows of which some entries are known only by mean and variance.
+r"""Expected Gaussian kernels between rows with uncertain entries, given by mean and variance.
 
 With x_i of mean m_i (d,) and variances v_i (d,), entries taken as independent, and v = v_i + v_j,
 

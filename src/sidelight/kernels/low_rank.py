@@ -243,7 +243,7 @@ def _errors_by_rank(
 
 
 def residual_row_moments(R: Array, K: Array, cubes: Array) -> Array:
-    """``Σ_j r_ij k_ij^p`` for p = 0, 1 and 3 (3, rows): what the objective sees of residuals ``R``."""
+    """``Σ_j r_ij k_ij^p`` for p = 0, 1 and 3 (3, rows): effect of residuals ``R`` on the objective."""
     return np.stack([R.sum(axis=1), np.einsum("ij,ij->i", R, K), np.einsum("ij,ij->i", R, cubes)])
 
 

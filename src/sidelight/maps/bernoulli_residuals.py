@@ -1,4 +1,4 @@
-r"""What binary columns still tell of each other inside the charts of a mixture of Bernoullis, for imputation.
+r"""Correlations of binary columns within the charts of a Bernoulli mixture, for imputation.
 
     C = Σ_n Σ_s r_ns (x_n - θ_s)(x_n - θ_s)ᵀ / n + λ I,    m = Σ_s r_s(x_O) θ_s
     E[x_M | x_O] ≈ m_M + C_MO C_OO⁻¹ (x_O - m_O)

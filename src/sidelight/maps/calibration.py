@@ -75,7 +75,7 @@ class Calibration:
     errors: Array
 
     def half_widths(self, Z: Array, level: float, n_jobs: int | None = None) -> Array:
-        """Half the widths (k, d) of intervals at places ``Z`` (k, q), each place by itself."""
+        """Half-widths (k, d) of intervals at latent points ``Z`` (k, q)."""
         return np.asarray(half_widths(self._scaled, level) * self.scale(Z, n_jobs))
 
     @cached_property

@@ -60,7 +60,7 @@ class WidthTable:
 
     @classmethod
     def of(cls, scaled: Array) -> WidthTable:
-        """Summarise absolute scaled errors (m, d), NaN where there are none."""
+        """Summarise absolute scaled errors (m, d); NaN marks missing ones."""
         n_columns = scaled.shape[1]
         blocks = _block_numbers(n_columns, min(n_columns, _BLOCKS))
         return cls(_LEVELS, width_table(scaled, _LEVELS, blocks).astype(np.float32), n_columns)
@@ -80,7 +80,7 @@ class WidthTable:
 
 @dataclass(frozen=True)
 class CalibrationSummary:
-    """What is kept of the errors of left-out rows: their scale at some places, and widths in units of it.
+    """Summary of the errors of left-out rows: their scale at some latent points, and widths relative to it.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class CalibrationSummary:
         return cls(places, np.sqrt(squares).astype(np.float32), unit, WidthTable.of(scaled))
 
     def half_widths(self, Z: Array, level: float, n_jobs: int | None = None) -> Array:
-        """Half the widths (k, d) of intervals at places ``Z`` (k, q), each place by itself."""
+        """Half-widths (k, d) of intervals at latent points ``Z`` (k, q)."""
         near = nearest(self.places, Z, k=_NEAREST, n_jobs=n_jobs).index
         squares = np.square(self.scales, dtype=np.float64)
         scales = np.sqrt(list_weighted_mean(np.full(near.shape, 1.0 / _NEAREST), squares, near))
@@ -154,12 +154,12 @@ Errors = Calibration | CalibrationSummary
 
 
 def bounded_errors(errors: Calibration) -> Errors:
-    """The errors themselves, or a summary where they are more than 40,000."""
+    """The errors, or their summary if there are more than 40,000."""
     return errors if errors.errors.size <= _ENTRIES else CalibrationSummary.of(errors)
 
 
 def bounded_multiples(scaled: Array) -> Array | WidthTable:
-    """Absolute scaled errors (m, d) themselves, or a table of widths where they are more than 40,000."""
+    """Absolute scaled errors (m, d), or a table of widths if there are more than 40,000."""
     return scaled if scaled.size <= _ENTRIES else WidthTable.of(scaled)
 
 

@@ -1,4 +1,4 @@
-"""Rows under another value of ``given``: the change at their place, and what is kept of the row itself.
+"""Rows under another value of ``given``: the change at their latent point, and the share of the residual kept.
 
     m(z, g)  = f(z, g) + (ψ(z, g) - Σ_j w_j(z, g) ψ_j) B           the mean of rows at place z under g
     x'       = m(z, new) + ρ T (x - m(z, now))                     the row: mean, and its residual as of the new group
@@ -54,7 +54,7 @@ _COVERED, _NORMAL = 0.9, 1.6448536269514722  # coverage, and the quantile of a n
 
 @dataclass(frozen=True)
 class ChangeModel:
-    """What a counterfactual needs besides the maps.
+    """Change model of counterfactuals: effects, residual shares and variances.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Places:
     scale: float | Array
 
     def correction(self, Z: Array, features: Array, n_jobs: int | None = None) -> Array:
-        """What is added to the forward map (m, d) at places ``Z`` (m, q), for encoded ``given`` (m, f)."""
+        """Correction to the forward map (m, d) at latent points ``Z`` (m, q), for encoded ``given`` (m, f)."""
         B = self.model.coefficients
         if not B.any():
             return np.zeros((len(Z), B.shape[1]))
@@ -181,7 +181,7 @@ class LeftOut:
 
 
 def residual_model(rows: LeftOut, groups: Array, change: MatchedChange, content: Array) -> ChangeModel:
-    """Estimate what is kept of residuals, and their variance.
+    """Estimate the share of residuals to keep, and their variance.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def residual_model(rows: LeftOut, groups: Array, change: MatchedChange, content:
     residuals, codes, n_codes = rows.residuals, rows.codes, len(groups)
     axes = _leading(residuals)
     scales = _group_scales(residuals, codes, n_codes, axes)
-    kept, correlation = _what_is_kept(residuals, codes, axes, scales, change.matches)
+    kept, correlation = _residual_shares(residuals, codes, axes, scales, change.matches)
     squares = np.square(residuals)
     pooled = squares.mean(axis=0)
     floor = max(1e-12 * float(pooled.max(initial=0.0)), 1e-300)
@@ -221,7 +221,7 @@ def _leading(residuals: Array) -> Array:
 
 
 def _group_scales(residuals: Array, codes: Array, n_codes: int, axes: Array) -> Array:
-    """Standard deviations (C, k + 1) of each group along the axes and in what is left, shrunk to those of all."""
+    """Standard deviations (C, k + 1) of each group along the axes and orthogonal to them, shrunk to the common ones."""
     scores = residuals @ axes
     left = np.maximum(np.einsum("ij,ij->i", residuals, residuals) - np.einsum("ij,ij->i", scores, scores), 0.0)
     squares = np.column_stack([np.square(scores), left])
@@ -235,15 +235,15 @@ def _ratio(after: Array, before: Array) -> Array:
 
 
 def _rescaled(residuals: Array, axes: Array, ratio: Array) -> Array:
-    """Residuals (m, d) times ``ratio`` (m, k + 1) along the axes and in what they leave over."""
+    """Residuals (m, d) scaled by ``ratio`` (m, k + 1) along the axes and orthogonal to them."""
     scores = residuals @ axes
     return np.asarray((scores * (ratio[:, :-1] - ratio[:, -1:])) @ axes.T + ratio[:, -1:] * residuals)
 
 
-def _what_is_kept(
+def _residual_shares(
     residuals: Array, codes: Array, axes: Array, scales: Array, matches: Matches | None
 ) -> tuple[float, float]:
-    """ρ and κ from rows and two counterparts of each; nothing is kept where there are too few to tell."""
+    """ρ and κ from rows and two counterparts of each; 0 if there are too few."""
     found = np.zeros((0, 3), dtype=np.int64) if matches is None else _counterparts(matches, codes)
     if len(found) < _FEWEST:
         return 0.0, 0.0

@@ -107,7 +107,7 @@ def _gain(model: LinearGaussian) -> Array:
 
 
 def _units(charts: PlaneCharts) -> float | Array:
-    """What one unit inside the frame is outside, for all columns or for each (d,)."""
+    """Size of one scaled unit in units of the data, for all columns or for each (d,)."""
     return charts.scale if charts.columns is None else np.asarray(charts.scale * charts.columns)
 
 

@@ -185,7 +185,7 @@ def with_kernels(cross: CrossView, rows: Rows, sample: Array, *, always: bool = 
 
 
 def _kernel_regression(cross: CrossView, rows: Rows, sample: Array, view: int) -> KernelRegression | None:
-    """Regression of a view on all others that have rows in common with it; None where there is none."""
+    """Regression of a view on all others that share rows with it; None if there is none."""
     others, n = np.flatnonzero(_with_common_rows(cross.sums, view)), cross.sums["pairs"][view].max()
     if not len(others):
         return None

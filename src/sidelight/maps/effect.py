@@ -171,7 +171,7 @@ def category_effect(points: Array, features: Array, codes: Array, n_jobs: int | 
     means = group_means(points, codes)
     if not 1 < n_codes <= MOST_STRATA or counts.min() < 2:
         return Effect(features[first], 0.0, means), False
-    rows = _some_of_each(codes, _ROWS)
+    rows = _stratified_sample(codes, _ROWS)
     some, groups = points[rows], codes[rows]
     axes = principal_axes(some)
     offsets = matched_offsets(some, some @ axes, groups, n_jobs)
@@ -188,8 +188,8 @@ def spread_evenly(n: int, most: int) -> Array:
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
 
 
-def _some_of_each(codes: Array, most: int) -> Array:
-    """Stratified sample of about ``most`` row indices, with at least five of each category if it has so many."""
+def _stratified_sample(codes: Array, most: int) -> Array:
+    """Stratified sample of about ``most`` row indices, with at least five rows per category where available."""
     if len(codes) <= most:
         return np.arange(len(codes))
     order = np.argsort(codes, kind="stable")
@@ -240,7 +240,7 @@ def local_effect(
     typical = overall - overall.mean(axis=0)
     if len(points) > _MANY and grid_is_affordable(Z, width):
         return _on_places(points, Z, features, categories, typical, width)
-    some = _some_of_each(categories, _MANY)
+    some = _stratified_sample(categories, _MANY)
     sources = points if len(some) == len(points) else points[some]
     Z_some, features_some, categories_some = Z[some], features[some], categories[some]
     stands_for = len(points) / len(some)

@@ -55,7 +55,7 @@ def variances_of(T: Array) -> Array:
 
 
 def usual_weight(p: int) -> float:
-    """Weight of the prior, in pairs, where nothing is held out: the number p of coordinates, at most 30."""
+    """Default weight of the prior, in pairs, without held-out pairs: the number p of coordinates, at most 30."""
     return float(min(p, _BELIEVED))
 
 
@@ -93,7 +93,7 @@ def informed_directions(
 
 @dataclass(frozen=True)
 class PairStatistics:
-    """What a metric from pairs depends on.
+    """Sufficient statistics of a metric from pairs.
 
     Parameters
     ----------

@@ -107,7 +107,7 @@ class InterpolatingMap(Searched):
         return mean + self.correction(*_anchors(near.index, near.distance))
 
     def _answer(self, Q: Array, near: Array) -> Array:
-        """``g`` (m, r) at queries of which the nearest rows (m, 1 or more) are known, with adaptive weights."""
+        """``g`` (m, r) at queries with known nearest rows (m, 1 or more), with adaptive weights."""
         weights, V = self.mean.weights, self.mean.outputs
         assert isinstance(weights, AdaptiveWeights)
         candidates, D2 = weights.nearest_lists(Q, near[:, :1])

@@ -58,7 +58,7 @@ def intervals_around(middle: Array, half: Array, level: float) -> Intervals:
 def check_enough_rows(owner: object, n: int) -> None:
     """Raise where fewer than 20 rows can be left out."""
     if n < FEWEST:
-        rule = f"is less than the {FEWEST} that errors of left-out rows say something about"
+        rule = f"is less than the {FEWEST} needed to calibrate intervals"
         raise ValueError(error_message(owner, "training rows", n, rule, "Fit to more rows"))
 
 
@@ -75,11 +75,11 @@ class IntervalMixin(InverseJacobianMixin):
 
     @interval_method(has_row_intervals)
     def inverse_transform_interval(self, X: Any, *, level: float = 0.9, columns: Any = None) -> Intervals:
-        """Intervals of the rows that ``transform`` places at latent points, each feature by itself.
+        """Prediction intervals for rows at latent points, feature by feature.
 
-        A share ``level`` of the entries of new rows that are placed there should lie within. They are calibrated by
-        training rows that were placed and taken back by the maps without them; the width is local.
-        ``predictive_variance`` is that of the model, and over-cautious.
+        They contain a share ``level`` of the entries of new rows that ``transform`` maps to these points. Calibrated on
+        training rows, mapped to the latent space and back by maps fitted without them; the width varies over the map.
+        ``predictive_variance`` is the variance of the model itself, which is too large.
 
         Examples
         --------
@@ -95,19 +95,19 @@ class IntervalMixin(InverseJacobianMixin):
 
     @interval_method(has_place_intervals)
     def transform_interval(self, X: Any, *, level: float = 0.9) -> Intervals:
-        """Intervals of the places of rows, each latent coordinate by itself.
+        """Intervals for the latent points of rows, coordinate by coordinate.
 
-        A training row that is left out of the maps is placed near, but not at, its place in ``embedding_``. A share
-        ``level`` of these displacements, in each coordinate, lies within intervals of this width; the width is local.
-        So they say how sure the map is of a place in the embedding as it was fitted; they do not say how another fit
-        would differ.
+        A training row that is left out of the maps is mapped near, but not exactly to, its point in ``embedding_``. A
+        share ``level`` of these displacements, in each coordinate, lies within intervals of this width, which varies
+        over the map. The intervals describe the uncertainty within the fitted embedding, not the difference between
+        fits.
         """
         return self._place_intervals(X, level, None)
 
     @available_if(has_place_intervals)
     @one_blas_thread
     def transform_radius(self, X: Any, *, level: float = 0.9) -> Array:
-        """Radius (m,) around ``transform(X)`` that holds a share ``level`` of the places of such rows.
+        """Radius (m,) around ``transform(X)`` that contains a share ``level`` of the latent points of such rows.
 
         As ``transform_interval``, for all latent coordinates together.
         """

@@ -45,7 +45,7 @@ class JacobianMixin:
     @available_if(has_jacobian)
     @one_blas_thread
     def jacobian(self, X: Any, *, columns: Any = None) -> Array:
-        """Derivatives of ``transform`` at rows, each row by itself.
+        """Derivatives of ``transform`` at rows.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class InverseJacobianMixin(JacobianMixin):
     @available_if(has_inverse_jacobian)
     @one_blas_thread
     def inverse_jacobian(self, X: Any, *, columns: Any = None) -> Array:
-        """Derivatives of ``inverse_transform`` at latent points, each by itself.
+        """Derivatives of ``inverse_transform`` at latent points.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class InverseJacobianMixin(JacobianMixin):
 
     @abstractmethod
     def _inverse_slopes(self, Z: Array, given: object, columns: Array | None) -> Array:
-        """Jacobians (m, d, q) of the way back at validated latent points, or (m, c, q) of some columns."""
+        """Jacobians (m, d, q) of ``inverse_transform`` at validated latent points, or (m, c, q) of some columns."""
 
     @abstractmethod
     def _checked_latent(self, X: Any) -> Array:

@@ -46,7 +46,7 @@ class KernelMap:
 
     @cached_property
     def memo(self) -> dict[str, Any]:
-        """What was computed from this map and is wanted again, by name; a file does not hold it."""
+        """Cache of values computed from this map, by name; not saved."""
         return {}
 
     def __call__(self, Q: Points, n_jobs: int | None = None) -> Array:

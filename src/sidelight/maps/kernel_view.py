@@ -35,7 +35,7 @@ _JITTER = 1e-9
 
 @dataclass(frozen=True)
 class KernelShape:
-    """What is chosen: origin ū (p,), units s √p (p,), γ and λ."""
+    """The selected parameters: origin ū (p,), units s √p (p,), γ and λ."""
 
     origin: Array
     units: Array

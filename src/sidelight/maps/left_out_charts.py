@@ -98,7 +98,7 @@ def _parts_of(latent: LatentCharts) -> list[tuple[Array, Array, Array, Array]]:
 
 
 def _gaussian_charts(Y: Array, weights: Array, n_local: Sequence[int]) -> GaussianCharts:
-    """Charts of rows (m, d) with weights (m, k): planes of so many axes, and one variance beside them."""
+    """Charts fitted to rows (m, d) with weights (m, k): planes of the given numbers of axes, with isotropic noise."""
     means, whiteners, axes = [], [], []
     for weight, q in zip(weights.T, n_local, strict=True):
         total = weight.sum()

@@ -77,7 +77,7 @@ def hide_in_turns(observed: Array, rows: Array, turns: int = _TURNS) -> Array:
     rng = np.random.default_rng(0)
     gaps, asked = np.logical_not(observed), np.tile(observed[rows], (turns, 1))
     if not gaps.any():
-        hidden = _with_one_left(asked, rng.random(asked.shape) < _SHARE)
+        hidden = _keep_one_observed(asked, rng.random(asked.shape) < _SHARE)
         return hidden.reshape(turns, len(rows), -1)
     drawn = np.log(gaps.sum(axis=0) + _RARE) + rng.gumbel(size=asked.shape)  # weighted, without replacement
     chosen = np.argsort(-drawn, axis=1)[:, : 1 + asked.shape[1] // _COLUMNS]  # if the row has it
@@ -88,20 +88,20 @@ def hide_in_turns(observed: Array, rows: Array, turns: int = _TURNS) -> Array:
     for column in np.flatnonzero(alone.any(axis=0) & gaps.any(axis=0)).tolist():
         at, others = np.flatnonzero(alone[:, column]), np.flatnonzero(gaps[:, column])
         other = others[rng.integers(len(others), size=len(at))]
-        hidden[at] |= gaps[other] & (rng.random((len(at), len(hidden[0]))) < _company(gaps, column))
-    whole = _with_one_left(asked, hidden)
-    found = np.where(whole.any(axis=1, keepdims=True), whole, _with_one_left(asked, alone))
+        hidden[at] |= gaps[other] & (rng.random((len(at), len(hidden[0]))) < _missing_together(gaps, column))
+    whole = _keep_one_observed(asked, hidden)
+    found = np.where(whole.any(axis=1, keepdims=True), whole, _keep_one_observed(asked, alone))
     return found.reshape(turns, len(rows), -1)
 
 
-def _with_one_left(observed: Array, hidden: Array) -> Array:
-    """Hidden entries that are observed, without rows of which nothing would be left."""
+def _keep_one_observed(observed: Array, hidden: Array) -> Array:
+    """Observed entries to hide, without rows that would lose all entries."""
     hidden = observed & hidden
     return np.asarray(hidden & (observed & ~hidden).any(axis=1, keepdims=True))
 
 
-def _company(gaps: Array, column: int) -> Array:
-    """``h / p₁`` (d,) of the head of this file: what is missing with a column more often than without it."""
+def _missing_together(gaps: Array, column: int) -> Array:
+    """``h / p₁`` (d,) of the module docstring: columns missing more often together with a column than without it."""
     lacks = gaps[:, column]
     first, other = (max(int(side.sum()), 1) for side in (lacks, ~lacks))
     p1, p0 = gaps[lacks].sum(axis=0) / first, gaps[~lacks].sum(axis=0) / other
@@ -138,7 +138,7 @@ def hidden_errors(X: Array, observed: Array, predict: Callable[[Array, Array], t
 
 
 def fold_count(entries: int) -> int:
-    """Number of folds for rows of so many entries.
+    """Number of folds for a given number of entries.
 
     Examples
     --------

@@ -136,7 +136,7 @@ def fit_sparse_gaussian(X: Any, settings: GaussianSettings) -> FittedGaussian:
 
 
 def _column_widths(variance: Array, *, standardize: bool) -> Array:
-    """What columns (d,) are divided by inside the frame."""
+    """Scale of each column (d,) in the frame."""
     if not standardize:
         return np.ones(len(variance))
     return np.asarray(np.where(variance > 0, np.sqrt(variance), 1.0))
@@ -152,7 +152,7 @@ class MomentStream:
 
 
 def advance_moments(stream: MomentStream | None, X: Any) -> MomentStream:
-    """The stream with the rows ``X`` (m, d) added, of which a CSR array is not copied; None: begun with them."""
+    """The stream with the rows ``X`` (m, d) added (a CSR array is not copied); None starts a new one."""
     if is_sparse(X):
         centre, unit = (stream.centre, stream.unit) if stream is not None else first_frame(X)
         own = sparse_moments(X, centre, unit)
@@ -179,7 +179,7 @@ def maps_of_moments(stream: MomentStream, n_components: int | None, *, standardi
 
 @dataclass(frozen=True)
 class _Problem:
-    """Rows, their frame ``(x - centre) / scale``, and what is known of them inside it."""
+    """Rows, their frame ``(x - centre) / scale``, and their statistics in it."""
 
     rows: Rows
     centre: Array

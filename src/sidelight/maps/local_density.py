@@ -173,7 +173,7 @@ class _Choice:
 
 
 def _choice(X: Array, round_: Array, count: int, shrink: float) -> _Choice:
-    """The best s and ε for so many groups, by rows held out in turn."""
+    """The best s and ε for a number of groups, by cross-validation."""
     logs = _held_out(X, count, shrink, _SCALES, _FOLDS)
     every = [
         _Choice(count, shrink, s, share, 0.0, _mixed(row, round_, share))

@@ -76,7 +76,7 @@ class Trial(Generic[K]):
 
 @dataclass(frozen=True)
 class Choice(Generic[K]):
-    """What was chosen.
+    """The selected candidate.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ class RowSearch:
 
 
 def _rows_of_a_cell(n: int) -> int:
-    """Twice the usual size, and √n at least: so many queries share a cell as rows do, however many rows there are."""
+    """Rows per cell: twice the default and at least √n, so that queries share cells as rows do."""
     return max(2 * cell_size(n), int(np.sqrt(n)))
 
 

@@ -1,4 +1,4 @@
-r"""Mixin with "nothing like this was in the training data", at a stated rate of false alarms.
+r"""Mixin for novelty detection at a given rate of false alarms.
 
 With the log densities s_1, ..., s_n of training rows that were left out of the density, and s of a new row,
 
@@ -39,11 +39,11 @@ class NoveltyMixin:
     @available_if(_has_novelty)
     @one_blas_thread
     def novelty_p_value(self, X: Any) -> Array:
-        """How often a row like the training rows would be as unusual as these, shape (m,): a p-value.
+        """P-values (m,) of the hypothesis that each row is like the training rows; small for novel rows.
 
-        The share of training rows, each left out of its own density, whose density is not larger, where the row itself
-        counts as one more. Of rows like the training rows, at most a share a has a value of a or less. ``typicality``
-        is the share without the row itself, and 0 for rows farther out than all.
+        The share of training rows whose leave-one-out density is at most that of the row, counting the row itself as
+        one more. Among rows like the training rows, at most a share a has a p-value of a or less. ``typicality`` is the
+        share without the row itself, and so 0 for rows of lower density than all training rows.
 
         Parameters
         ----------
@@ -52,21 +52,21 @@ class NoveltyMixin:
         Returns
         -------
         p : array of shape (m,)
-            Between 1 / (n + 1) and 1, of n training rows that are compared.
+            Between 1 / (n + 1) and 1, for n training rows compared with.
         """
         return self._p_values(X)[0]
 
     @available_if(_has_novelty)
     @one_blas_thread
     def is_novel(self, X: Any, *, false_alarm: float = 0.01) -> Array:
-        """Whether nothing like a row was in the training data: a boolean array of shape (m,).
+        """Whether each row is unlike all training rows: a boolean array of shape (m,).
 
         Parameters
         ----------
         X : array of shape (m, d)
         false_alarm : float, default=0.01
-            Share of rows like the training rows that may be called novel. Not below 1 / (n + 1), n the training rows
-            that are compared (at most 2,000): so few cannot tell.
+            Share of rows like the training rows that may be flagged; at least 1 / (n + 1) for n training rows compared
+            with (at most 2,000).
 
         Examples
         --------
@@ -79,7 +79,7 @@ class NoveltyMixin:
         check_number(self, "false_alarm", false_alarm, 0.0, 1.0)
         p, n = self._p_values(X)
         if false_alarm * (n + 1) < 1.0 - 1e-9:
-            rule = f"is rarer than the {n} training rows that are compared can tell"
+            rule = f"is too small for the {n} training rows compared with"
             remedy = f"Give {1 / (n + 1):.2g} or more, or fit to more rows"
             raise ValueError(error_message(self, "false_alarm", false_alarm, rule, remedy))
         return np.asarray(p <= false_alarm * (1.0 + 1e-9))

@@ -1,4 +1,4 @@
-r"""What an uncertain fit does to the means of missing entries: the Gaussian refitted to rows drawn with replacement.
+r"""Effect of parameter uncertainty on the means of missing entries: the Gaussian refitted to bootstrap samples.
 
 Of n rows at most m are kept, X_m. With θ fitted to X_m, and θ* to m rows of it drawn with replacement,
 
@@ -82,7 +82,7 @@ def mean_shifts(
 
 
 def _fitted(rows: Array, n_jobs: int | None) -> Member:
-    """A Gaussian of rows; nothing is random in its fit."""
+    """A Gaussian fitted to rows, deterministically."""
     return fit_densities(rows, ("gaussian",), owner="Imputer", seed=0, n_jobs=n_jobs)[0]
 
 

@@ -67,7 +67,7 @@ class ParzenDensity(Searched):
 
     @cached_property
     def background(self) -> Background:
-        """The rows used where there are many."""
+        """Subset of the rows used if there are many."""
         return Background(self.points, self.bandwidths)
 
     def log_density(self, Q: Array, n_jobs: int | None = None) -> Array:

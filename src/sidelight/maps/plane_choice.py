@@ -45,7 +45,7 @@ _ROWS_EACH = 6  # rows per chart, at least; as many as columns for full covarian
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the user has said; "auto" is to be chosen.
+    """The user's settings; "auto" is selected on held-out rows.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _filled(X: Array, settings: EMSettings) -> Array:
 
 
 def _fallback(rows: Rows, wanted: Wanted, settings: EMSettings) -> AnyKind:
-    """What is fitted to rows that are too few to hold any out: planes, or Gaussians with half of the correlations."""
+    """Model for too few rows to hold any out: planes, or Gaussians with half of the correlations."""
     d = rows.n_features
     if wanted.covariance == "plane" or d > MOST_COLUMNS:
         return PlaneKind(min(2, d - 1) if isinstance(wanted.n_components, str) else wanted.n_components)
@@ -192,7 +192,7 @@ class _Search:
         if covariance == "auto":
             self._diagonals(best)
             if self._trials.best().covariance == "diagonal":
-                self._climbed(self._trials.best())
+                self._hill_climbed(self._trials.best())
             self._planes(Recipe(self._trials.best().n_charts, "plane", self._first_dimensions()))
         return self._simplest()
 
@@ -230,9 +230,9 @@ class _Search:
 
     def _gaussians(self, covariance: str) -> Recipe:
         strength = 1.0 if covariance == "full" else 1.0 / self._d
-        return self._climbed(self._numbered(Recipe(1, covariance, strength=strength)))
+        return self._hill_climbed(self._numbered(Recipe(1, covariance, strength=strength)))
 
-    def _climbed(self, best: Recipe) -> Recipe:
+    def _hill_climbed(self, best: Recipe) -> Recipe:
         """The best recipe that single moves lead to."""
         left, moved = _MOVES, True
         while moved and left > 0:

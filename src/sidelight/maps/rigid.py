@@ -1,4 +1,4 @@
-r"""Rigid maps ``z -> R z + t`` between point sets, R orthogonal (S4 4.2.2: what an action does).
+r"""Rigid maps ``z -> R z + t`` between point sets, R orthogonal (S4 4.2.2: the map of an action).
 
     R, t = argmin Σ_i |R a_i + t - b_i|²,     U S Wᵀ = Σ (b_i - b̄)(a_i - ā)ᵀ,     R = U Wᵀ,   t = b̄ - R ā
 

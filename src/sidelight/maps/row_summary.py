@@ -123,12 +123,12 @@ def _refuse(owner: str, n: int, n_charts: int, seen: Array, empty: int) -> None:
         rule = f"is more than the {n} rows of X"
         raise ValueError(error_message(owner, "n_charts", n_charts, rule, f"Give at most {n}, or more rows"))
     if empty:
-        rule = "have no value at all, and tell nothing"
+        rule = "have no observed entry"
         message = error_message(owner, "X", f"{empty} rows", rule, "Leave them out of the fit")
         warn(message, UserWarning)
     if (seen == 0).any():
         column = int(np.flatnonzero(seen == 0)[0])
-        rule = "has no value in any row, so nothing can be learned of it"
+        rule = "has no observed entry in any row"
         raise ValueError(error_message(owner, "X", f"column {column}", rule, "Leave the column out"))
 
 

@@ -1,4 +1,4 @@
-r"""The smallest change that gives a row what another group has: the row itself is kept.
+r"""Counterfactuals that keep the row and add the smallest change towards another group.
 
 For a row x at place z, of a group with rows A (a, d), that is to be shown as one of the group with rows B (b, d),
 
@@ -56,7 +56,7 @@ class SmallestChange:
     borrowed: Array
 
     def __call__(self, rows: Array, Z: Array, n_jobs: int | None = None) -> Array:
-        """Rows (m, d) with places ``Z`` (m, q) as rows of the new group, each row by itself."""
+        """Rows (m, d) with latent points ``Z`` (m, q) changed to the new group, row by row."""
         lender = nearest(self.places, Z, k=1, n_jobs=n_jobs).index[:, 0]
         return np.asarray(rows + self.difference + self.borrowed[lender])
 
@@ -110,7 +110,7 @@ def _region_means(rows: Array, region: Array) -> Array:
 
 
 def _not_shown(rows: Array, others: Array) -> Array:
-    """What is left of rows (m, d) without the span of others (k, d)."""
+    """Component of rows (m, d) orthogonal to the span of others (k, d)."""
     _, values, span = np.linalg.svd(others, full_matrices=False)
     span = span[values > _RANK * values[0]]
     return np.asarray(rows - (rows @ span.T) @ span)

@@ -1,4 +1,4 @@
-"""The effect of numbers and angles on the rows: kernel ridge regression, of all rows or within kinds of rows.
+"""The effect of numbers and angles on the rows: kernel ridge regression, over all rows or within types of rows.
 
     x_i ≈ f(g_i)            ``smooth_effect``: f = B A, B the kernel features of ``given`` at m ≤ 300 landmarks;
                             bandwidth and ridge by leave-one-out error

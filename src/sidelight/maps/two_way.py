@@ -134,7 +134,7 @@ class TwoWayMaps:
     @property
     def _way_back(self) -> tuple[KernelMap, ParzenDensity]:
         if self.forward is None or self.density is None:  # estimators offer none of these methods then
-            raise ValueError("these maps have no way back to the data")
+            raise ValueError("these maps have no inverse map to the data")
         return self.forward, self.density
 
 

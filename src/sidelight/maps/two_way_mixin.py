@@ -94,14 +94,14 @@ class TwoWayMixin(MapRepresentation, IntervalMixin, NoveltyMixin, TransformerMix
 
     @one_blas_thread
     def transform_mode(self, X: Any) -> Array:
-        """Embed rows by the mode of p(z | x) instead of its mean, so never between two modes; shape (m, q)."""
+        """Embed rows by the mode of p(z | x) instead of its mean, which may lie between two modes; shape (m, q)."""
         X = self._checked(X)
         return _as_type(self._maps().embed_mode(X, self.n_jobs), X)
 
     @available_if(has_data_space)
     @one_blas_thread
     def inverse_transform_mode(self, X: Any) -> Array:
-        """Reconstruct rows by the mode of p(x | z) instead of its mean, so always near training rows; shape (m, d)."""
+        """Reconstruct rows by the mode of p(x | z), which is near training rows, instead of its mean; shape (m, d)."""
         Z = self._checked_latent(X)
         return _as_type(self._maps().reconstruct_mode(Z, self.n_jobs), Z)
 
@@ -127,11 +127,10 @@ class TwoWayMixin(MapRepresentation, IntervalMixin, NoveltyMixin, TransformerMix
     def score_samples(self, X: Any) -> Array:
         """Log-density of rows under the model's density of the data, shape (m,).
 
-        KernelInformationEmbedding with ``bandwidth="perplexity"``: kernels in the shape of their surroundings where
-        held-out rows are more likely under them, computed on first use (up to 100 columns and 20,000 rows). Otherwise a
-        Parzen density: each training row has its own bandwidth, proportional to that of its neighbourhood, and the
-        common factor maximises the leave-one-out likelihood. A model with one Gaussian bandwidth for all rows keeps
-        that (S0 3.6).
+        KernelInformationEmbedding with ``bandwidth="perplexity"``: kernels with local covariances if held-out rows are
+        more likely under them, computed on first use (up to 100 columns and 20,000 rows). Otherwise a Parzen density:
+        each training row has its own bandwidth, proportional to that of its neighbourhood, and the common factor
+        maximises the leave-one-out likelihood. A model with one Gaussian bandwidth for all rows keeps that (S0 3.6).
         """
         X = self._checked(X)
         shaped = self._shaped_density()
@@ -148,11 +147,11 @@ class TwoWayMixin(MapRepresentation, IntervalMixin, NoveltyMixin, TransformerMix
     @available_if(has_data_space)
     @one_blas_thread
     def typicality(self, X: Any) -> Array:
-        """How usual rows are among the training rows, shape (m,), between 0 and 1.
+        """Typicality (m,) of rows relative to the training rows, from 0 (outlier) to 1.
 
-        The share of training rows whose density (``score_samples``, each row left out of its own) is lower. For rows
-        like the training rows it is about uniform; 0 means farther out than every one of them. Below 0.01 a row is
-        unusual: ``transform`` still places it, but near rows that it is not like.
+        The share of training rows with a lower density (``score_samples``, each row left out of its own). It is about
+        uniform for rows like the training rows; 0 means a lower density than that of every training row. Below 0.01 a
+        row is an outlier: ``transform`` still embeds it, but near rows that it does not resemble.
 
         Examples
         --------
@@ -168,7 +167,7 @@ class TwoWayMixin(MapRepresentation, IntervalMixin, NoveltyMixin, TransformerMix
 
     @one_blas_thread
     def latent_typicality(self, X: Any) -> Array:
-        """How usual latent points (m, q) are among those of the training rows, shape (m,), between 0 and 1.
+        """Typicality (m,) of latent points (m, q) relative to those of the training rows, from 0 to 1.
 
         As ``typicality``, with ``latent_log_density``. Below 0.01, ``inverse_transform`` has no training rows nearby to
         reconstruct a row from, and returns one that looks like those at the edge.

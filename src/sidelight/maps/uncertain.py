@@ -1,4 +1,4 @@
-"""Backward maps at rows of which some entries are known only by mean and variance.
+"""Maps from data to latent points for rows with uncertain entries, given by mean and variance.
 
     g(m, v) = Σ_a α_a f_a(m; v) + Σ_a α_a φ_a r_a        r_a = v_a's own residual: z_a - f_a(m_a; v_a)
 

@@ -161,7 +161,7 @@ def refuse_half_rows(owner: object, name: str, V: Array) -> None:
     missing = np.isnan(V)
     half = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
     if len(half):
-        rule = "has NaN beside numbers; only a whole row of NaN says that the view has not seen it"
+        rule = "has NaN beside numbers; a row without this view must be all NaN"
         raise ValueError(error_message(owner, name, f"row {half[0]}", rule, "Fill the gaps, or make the whole row NaN"))
 
 
@@ -193,9 +193,9 @@ def observed_rows(owner: object, V: list[Array], n_wanted: int) -> list[Array]:
         raise ValueError(error_message(owner, "X", f"row {unseen[0]}", "is NaN in both views", "Leave such rows out"))
     remedy = f"Pair {n_wanted} rows or more"
     if len(paired) == 0:
-        rule = "has no row that X has too, so nothing ties the views together"
+        rule = "shares no row with X, so the views cannot be aligned"
         raise ValueError(error_message(owner, "y", f"{len(seen[1])} rows", rule, remedy))
     if len(paired) < min(n, n_wanted):
-        rule = "leave one view free to turn against the other"
+        rule = "do not determine the rotation of one view against the other"
         warn(error_message(owner, "y", f"{len(paired)} pairs", rule, remedy), UserWarning)
     return seen

@@ -55,7 +55,7 @@ class BernoulliKind:
         return family.maximised(sums, BernoulliParameters(np.empty(0), np.empty((0, 0))))
 
     def fewest_rows(self, summary: RowSummary, n_charts: int) -> float:
-        """A chart with so many rows or fewer is dead."""
+        """A chart with at most this many rows counts as empty."""
         return float(min(1.0, summary.n / (2.0 * n_charts)))
 
     def pruned(self, mixture: BernoulliParameters, summary: RowSummary) -> BernoulliParameters | None:

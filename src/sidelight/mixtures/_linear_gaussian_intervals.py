@@ -68,10 +68,10 @@ class LinearGaussianIntervals(LinearGaussianMixin):
 
     @interval_method(keeps("row_errors_", "model_"))
     def inverse_transform_interval(self, X: Array, *, level: float = 0.9, columns: object = None) -> Intervals:
-        """Intervals of the rows that ``transform`` places at latent points, each feature by itself.
+        """Prediction intervals for rows at latent points, feature by feature.
 
-        A share ``level`` of the entries of new rows that are placed there should lie within: calibrated by the errors
-        of training rows; the width is local.
+        They contain a share ``level`` of the entries of new rows that ``transform`` maps to these points. Calibrated on
+        the errors of training rows; the width varies over the map.
         """
         Z = self._checked_latent(X)
         half, middle = (
@@ -86,10 +86,10 @@ class LinearGaussianIntervals(LinearGaussianMixin):
 
     @interval_method(keeps("entry_errors_", "model_"))
     def impute_interval(self, X: Array, *, level: float = 0.9) -> Intervals:
-        """Intervals of the missing entries (NaN) of rows around ``impute(X)``, each entry by itself.
+        """Intervals for the missing entries (NaN) of rows around ``impute(X)``, entry by entry.
 
-        A share ``level`` of missing entries should lie within: calibrated by entries hidden in training rows, with the
-        gaps of other training rows (without any: a tenth of the entries).
+        They contain a share ``level`` of missing entries. Calibrated on entries hidden in training rows, in the
+        patterns of missing entries of other training rows (if there are none: a tenth of the entries).
         """
         kept = self.entry_errors_
         multiples = kept.half_widths(level) if isinstance(kept, WidthTable) else half_widths(kept, level)

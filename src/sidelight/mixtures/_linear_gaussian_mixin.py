@@ -77,7 +77,7 @@ class LinearGaussianMixin(MapRepresentation, NoveltyMixin, InverseJacobianMixin,
 
     @one_blas_thread
     def transform(self, X: Array) -> Array:
-        """Posterior means of the latent points, each row by itself, from its observed entries.
+        """Posterior means of the latent points, each row from its own observed entries.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class LinearGaussianMixin(MapRepresentation, NoveltyMixin, InverseJacobianMixin,
 
     @one_blas_thread
     def inverse_transform(self, X: Array, *, columns: object = None) -> Array:
-        """Take latent points back to the data space, E[x | z].
+        """Map latent points to the data space by the conditional mean E[x | z].
 
         Parameters
         ----------
@@ -136,18 +136,18 @@ class LinearGaussianMixin(MapRepresentation, NoveltyMixin, InverseJacobianMixin,
         return self._maps().missing_variance(X, self.n_jobs)
 
     def predictive_variance(self, X: Array) -> Array:
-        """How uncertain the data is at latent points (m, q): the variance of the noise in each column, (m, d)."""
+        """Predictive variance (m, d) at latent points (m, q): the noise variance of each column."""
         Z = self._checked_latent(X)
         return np.tile(self._maps().noise_variance(), (len(Z), 1))
 
     @one_blas_thread
     def score_samples(self, X: Array) -> Array:
-        """Log density of each row (m,), of its observed entries."""
+        """Log density (m,) of the observed entries of each row."""
         X = self._checked(X)
         return self._maps().log_density(X, self.n_jobs)
 
     def score(self, X: Array, y: object = None) -> float:
-        """Mean log density of rows, as scikit-learn's PCA has it."""
+        """Mean log density of rows, as in scikit-learn's PCA."""
         del y
         return float(np.mean(self.score_samples(X), dtype=np.float64))
 
@@ -158,11 +158,11 @@ class LinearGaussianMixin(MapRepresentation, NoveltyMixin, InverseJacobianMixin,
     @available_if(_has_reference)
     @one_blas_thread
     def typicality(self, X: Array) -> Array:
-        """How usual rows are among the training rows, by their observed entries, shape (m,), between 0 and 1.
+        """Typicality (m,) of rows relative to the training rows, by their observed entries, from 0 to 1.
 
-        The share of training rows whose density is not larger. Where entries are missing, densities are standardised
-        by what the model expects of the observed ones. For rows like the training rows it is about uniform; 0 means
-        farther out than every one of them. Below 0.01 a row is unusual.
+        The share of training rows with at most the density of the row. With missing entries, densities are standardised
+        by their expected values for the observed entries. It is about uniform for rows like the training rows; 0 means
+        a lower density than every training row. Below 0.01 a row is an outlier.
 
         Examples
         --------
@@ -177,12 +177,12 @@ class LinearGaussianMixin(MapRepresentation, NoveltyMixin, InverseJacobianMixin,
 
     @available_if(_has_reference)
     def latent_typicality(self, X: Array) -> Array:
-        """How usual latent points (m, q) are among those of the training rows, shape (m,), between 0 and 1."""
+        """Typicality (m,) of latent points (m, q) relative to those of the training rows, from 0 to 1."""
         return lower_share(self.training_latent_densities_, standard_normal_log_density(self._checked_latent(X)))
 
     @one_blas_thread
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
-        """Draw rows (n_samples, d); ``random_state=None`` uses the model's own, so that it gives the same rows."""
+        """Draw rows (n_samples, d); ``random_state=None`` uses the model's own, so repeated calls agree."""
         check_is_fitted(self, "model_")
         if n_samples < 1:
             raise ValueError(error_message(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))

@@ -137,15 +137,14 @@ class MixtureMixin(
     def partial_fit(self, X: Array, y: object = None) -> Self:
         """Move the mixture towards one more batch of a stream (stepwise EM).
 
-        The first batch makes the start and every choice, and must have rows enough for that; each later batch counts
-        for less, with the power -0.7 of how many there were. After ``fit`` or ``fit_batches`` the stream goes on from
-        there.
+        The first batch determines the start and all selected settings, and must be large enough for that. Batch t is
+        weighted by t^-0.7. After ``fit`` or ``fit_batches`` the stream continues from the fitted mixture.
 
         Parameters
         ----------
         X : array or sparse array of shape (n, d)
-            NaN where an entry is missing. Sparse rows have no missing entries, and no dense copy of them is made (of a
-            batch that follows dense ones, to a mixture of planes, one is).
+            NaN where an entry is missing. Sparse rows have no missing entries, and no dense copy of them is made,
+            except for a batch that follows dense ones in a PPCAMixture.
         y : ignored
         """
         del y
@@ -173,7 +172,7 @@ class MixtureMixin(
         return self
 
     def predict_proba(self, X: Array) -> Array:
-        """Responsibilities (n, k): how likely each chart has made a row, given its observed entries."""
+        """Responsibilities (n, k): posterior probability of each chart given the observed entries of a row."""
         X = self._checked(X)
         return by_block(self.charts_.responsibilities, X, self.n_jobs)
 
@@ -182,7 +181,7 @@ class MixtureMixin(
         return np.asarray(self.predict_proba(X).argmax(axis=1))
 
     def transform(self, X: Array) -> Array:
-        """Responsibilities (n, k): of a mixture alone the latent variable is the chart."""
+        """Responsibilities (n, k), as ``predict_proba``: the latent variable of a mixture is the chart."""
         return self.predict_proba(X)
 
     def score_samples(self, X: Array) -> Array:
@@ -193,11 +192,11 @@ class MixtureMixin(
     @available_if(_has_reference)
     @one_blas_thread
     def typicality(self, X: Array) -> Array:
-        """How usual rows are among the training rows, by their observed entries, shape (n,), between 0 and 1.
+        """Typicality (n,) of rows relative to the training rows, by their observed entries, from 0 to 1.
 
-        The share of training rows whose density is not larger. Where entries are missing, densities are standardised
-        by what the mixture expects of the observed ones. 0 means farther out than every training row; below 0.01 a row
-        is unusual. Not after ``partial_fit``, which does not keep the rows of the stream.
+        The share of training rows with at most the density of the row. With missing entries, densities are standardised
+        by their expected values for the observed entries. 0 means a lower density than every training row; below 0.01 a
+        row is an outlier. Not available after ``partial_fit``, which does not keep the rows of the stream.
         """
         X = self._checked(X)
         return lower_share(self.training_densities_, standardized_density(self.charts_)(X, self.n_jobs))
@@ -210,7 +209,7 @@ class MixtureMixin(
         return p_value(own, standardized_density(self.charts_)(X, self.n_jobs)), len(own)
 
     def denoise(self, X: Array) -> Array:
-        """Rows by their charts alone (n, d): the mean of each chart, weighed by its responsibility for the row."""
+        """Reconstruct rows from their charts (n, d): chart means weighted by the responsibilities."""
         X = self._checked(X)
         return self._in_columns(by_block(self.charts_.expected, X, self.n_jobs))
 
@@ -255,14 +254,14 @@ class MixtureMixin(
 
     @abstractmethod
     def _keep_stream(self, stream: MixtureStream[P, F], kind: MixtureKind[P, F]) -> None:
-        """Set the charts, what follows from them, and the state of the stream."""
+        """Set the charts, the attributes derived from them, and the state of the stream."""
 
     @abstractmethod
     def _stream(self) -> MixtureStream[P, F]:
         """The state that ``_keep_stream`` has set."""
 
     def _n_stream_charts(self, n_charts: int | str) -> int:
-        """How many charts a stream begins with; refuses a choice by all rows."""
+        """Initial number of charts of a stream; raise for a selection that needs all rows."""
         if isinstance(n_charts, str):
             remedy = 'Give a number, or "auto", which chooses by the first batch'
             raise ValueError(error_message(self, "n_charts", self.n_charts, "cannot be chosen from a stream", remedy))
@@ -287,7 +286,7 @@ class MixtureMixin(
         return ArrayRows(X, n_jobs=self.n_jobs, block=block)
 
     def _seen(self, X: Untyped) -> Untyped:
-        """Rows as the fitted mixture sees them: coordinates, where it was fitted to those of sparse rows."""
+        """Rows in the space of the mixture: principal coordinates, if it was fitted to sparse rows."""
         if self.reduction_ is not None:
             return self.reduction_.scores(X).astype(X.dtype, copy=False)
         return self._prepared(X)

@@ -40,23 +40,25 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
     Parameters
     ----------
     n_charts : int, "auto" or "bic", default="auto"
-        Charts. "auto": the number under which held-out rows are most likely; of a stream, rows of its first batch.
-        "bic": the number with the lowest Bayesian information criterion, which is far smaller.
+        Number of charts (mixture components). "auto": the number with the highest likelihood of held-out rows (for a
+        stream: of its first batch). "bic": the number with the lowest Bayesian information criterion, which is far
+        smaller.
     smoothing : float, default=1.0
-        Pseudo-rows, equal to the mean of all rows, that are added to each chart. So no chart gives a value that it has
-        not seen the probability 0.
+        Number of pseudo-rows, equal to the mean of all rows, added to each chart, so that values unseen in a chart have
+        a probability above 0.
     binarize : float or None, default=0.0
-        Values above it are 1, the others 0, as in scikit-learn's BernoulliNB; the default leaves 0 and 1 as they are.
-        None: the data is 0, 1 and NaN already, and anything else is refused.
+        Threshold: values above it are 1, the others 0, as in scikit-learn's BernoulliNB; the default leaves 0 and 1
+        unchanged. None: the data must be 0, 1 and NaN already.
     residuals : bool, default=True
-        Whether ``impute`` and ``impute_variance`` use what columns tell of each other inside the charts, too (up to
-        1,000 columns; not after ``partial_fit``). False: the charts alone.
+        Whether ``impute`` and ``impute_variance`` also use correlations between columns within the charts (up to 1,000
+        columns; not after ``partial_fit``). False: the charts alone.
     n_init : int, default=4
-        Starts, k-means++ with a few rounds of Lloyd's algorithm on a sample; after ten steps there the best is taken.
+        Number of starts: k-means++ with a few rounds of Lloyd's algorithm on a sample; the best after ten EM steps is
+        continued.
     max_iter : int, default=500
-        EM steps at most.
+        Maximum number of EM steps.
     tol : float, default=1e-4
-        EM ends when a step gains less, in mean log likelihood of a row.
+        EM ends when a step increases the mean log likelihood per row by less than this.
     random_state : int, RandomState or None, default=None
         For the starts and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -69,7 +71,7 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
     Attributes
     ----------
     charts_ : BernoulliCharts
-        The mixture, in the form that coordination takes (``sidelight.maps.bernoulli_charts.with_axes`` adds local
+        The mixture as input of a coordinated model (``sidelight.maps.bernoulli_charts.with_axes`` adds local
         coordinates).
     weights_ : array of shape (k,)
     means_ : array of shape (k, d)
@@ -80,7 +82,7 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
     criteria_ : dict
         With ``n_charts="bic"``: the criterion of each number of charts that was tried.
     gaussian_ : Gaussian or None
-        Covariance of the columns inside the charts, by which entries are imputed.
+        Covariance of the columns within the charts, used for imputation.
     training_densities_ : array
         Sorted densities of up to 2,000 training rows, with which ``typicality`` compares; absent after ``partial_fit``.
     history_ : list of dict
@@ -161,7 +163,7 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
         return chances(self.charts_, self.gaussian_, X)
 
     def estimate_cost(self, n: int, d: int, *, missing: bool = False) -> Cost:
-        """Memory and time of a fit to n rows and d columns; ``fit_batches`` does not hold the rows in memory."""
+        """Estimate memory and time of a fit to n rows and d columns; ``fit_batches`` does not store the rows."""
         del missing  # entries that are missing take no time
         tried = trial_rows(n, d, ROOM)
         k = min(128, max(1, tried // 8)) if isinstance(self.n_charts, str) else self.n_charts

@@ -50,27 +50,27 @@ class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, Es
     Parameters
     ----------
     n_charts : int, "auto" or "bic", default="auto"
-        Charts. "auto": the number under which held-out rows are most likely; of a stream, rows of its first batch.
-        "bic": planes, as many as have the lowest Bayesian information criterion, by doubling and halving.
+        Number of charts (mixture components). "auto": the number with the highest likelihood of held-out rows (for a
+        stream: of its first batch). "bic": planes, with the number that minimises the Bayesian information criterion,
+        searched by doubling and halving.
     n_components : int or "auto", default="auto"
-        Local dimensions of each plane; numbers above the columns of the data less one count as that. "auto": as
-        held-out rows are most likely, or, with ``n_charts="bic"``, for each chart as many as its rows support, up to
-        10.
+        Local dimensions of each plane, capped at d - 1. "auto": by the likelihood of held-out rows, or, with
+        ``n_charts="bic"``, for each chart the number that its rows support, up to 10.
     covariance : {"auto", "plane", "diagonal", "full"}, default="auto"
-        What a chart is. "plane": a plane with noise that is equal in all columns. "full", "diagonal": a Gaussian (with
-        independent columns), shrunken to a covariance that all charts share, in a degree that is chosen; up to 300
-        columns. "auto": planes if ``n_components`` is a number, and else the one under which held-out rows are most
-        likely, planes where there is no clear difference.
+        Type of the charts. "plane": a plane with isotropic noise. "full", "diagonal": a Gaussian (with independent
+        columns), shrunk to a covariance shared by all charts, to a degree selected on held-out rows; up to 300 columns.
+        "auto": planes if ``n_components`` is a number, else the type with the highest likelihood of held-out rows;
+        planes if there is no clear difference.
     n_init : int, default=4
-        Starts, k-means++ with a few rounds of Lloyd's algorithm on a sample; after ten steps there the most likely
-        one is taken.
+        Number of starts: k-means++ with a few rounds of Lloyd's algorithm on a sample; the best after ten EM steps is
+        continued.
     noise_floor : float, default=1e-6
-        Least variance of the noise, as a share of the mean variance of the columns (of Gaussians: the least variance
-        in any direction, of columns scaled to variance 1). No chart collapses below it.
+        Minimum noise variance, as a share of the mean column variance (for Gaussians: minimum variance in any
+        direction, for columns scaled to variance 1). It prevents charts from collapsing.
     max_iter : int, default=500
-        EM steps at most.
+        Maximum number of EM steps.
     tol : float, default=1e-4
-        EM ends when a step gains less, in mean log likelihood of a row.
+        EM ends when a step increases the mean log likelihood per row by less than this.
     random_state : int, RandomState or None, default=None
         For the starts and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -83,25 +83,26 @@ class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, Es
     Attributes
     ----------
     charts_ : PlaneCharts
-        The mixture: ``responsibilities``, ``features`` and ``reconstruction`` of each chart, what coordination needs.
+        The mixture, with ``responsibilities``, ``features`` and ``reconstruction`` of each chart, as input of a
+        coordinated model.
     weights_ : array of shape (k,)
     means_ : array of shape (k, d)
     components_ : list of arrays of shape (q_s, d)
         Local axes of each chart, widest first; their lengths are standard deviations.
     noise_variance_ : array of shape (k,), or (k, d) of Gaussians
     covariance_ : {"plane", "diagonal", "full"}
-        What the charts are. A Gaussian is held as a plane of d - 1 dimensions with noise.
+        Type of the charts. A Gaussian is stored as a plane of d - 1 dimensions with noise.
     reduction_ : TruncatedBasis or None
-        Of a fit to sparse rows: their mean and 50 principal directions. The mixture is one of coordinates in this
-        basis: ``charts_``, ``noise_variance_``, densities and criteria are about these, all else about the columns of
-        the data.
+        For sparse rows: their mean and 50 principal directions. The mixture models coordinates in this basis:
+        ``charts_``, ``noise_variance_``, densities and criteria refer to these, everything else to the columns of the
+        data.
     n_charts_ : int
     n_local_ : tuple of int
         Local dimensions of each chart.
     held_out_scores_ : dict
-        Where something was chosen: mean log density of held-out rows under everything that was tried. Names are the
-        number of charts, what they are, and in parentheses the dimensions of planes, or how Gaussians are shrunken
-        (pseudo-rows per column; to a covariance that narrow or wide charts decide; share of its correlations dropped).
+        With automatic selection: mean log density of held-out rows for every candidate. Keys have the number and type
+        of charts, and in parentheses the dimensions of planes, or the shrinkage of Gaussians (pseudo-rows per column;
+        whether narrow or wide charts dominate the shared covariance; share of its correlations dropped).
     criteria_ : dict
         With ``n_charts="bic"``: the criterion of each number of charts that was tried.
     training_densities_ : array
@@ -173,7 +174,7 @@ class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, Es
         self.callback = callback
 
     def impute(self, X: Array) -> Array:
-        """Rows with their missing entries (NaN) replaced by their mean given the rest of the row, exactly."""
+        """Rows with missing entries (NaN) replaced by their exact conditional mean given the rest of the row."""
         X = self._unreduced(X)
         return np.asarray(np.where(np.isnan(X), by_block(self.charts_.expected, X, self.n_jobs), X))
 
@@ -186,14 +187,14 @@ class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, Es
     def _unreduced(self, X: Array) -> Array:
         """Dense rows, which may miss entries; a model of coordinates cannot take these."""
         if self.reduction_ is not None:
-            rule = "was fitted to the coordinates of sparse rows, for which every entry of a row must be known"
+            rule = "was fitted to the coordinates of sparse rows and needs complete rows"
             remedy = "Fit it to a dense array"
             raise ValueError(error_message(self, "X", "missing entries", rule, remedy))
         rows: Array = self._checked(X, sparse=False)
         return rows
 
     def estimate_cost(self, n: int, d: int, *, missing: bool = False) -> Cost:
-        """Memory and time of a fit to n rows and d columns; ``fit_batches`` does not hold the rows in memory."""
+        """Estimate memory and time of a fit to n rows and d columns; ``fit_batches`` does not store the rows."""
         k = 16 if isinstance(self.n_charts, str) else self.n_charts
         q = 10 if isinstance(self.n_components, str) else self.n_components
         steps = min(self.max_iter, 60) + 10 * self.n_init * min(1.0, max(5000, 100 * k) / n)

@@ -50,25 +50,25 @@ _BLOCK = 8192  # rows of a block in the fit, at least
 
 
 class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals, Estimator):
-    """Principal component analysis as a density: missing values exactly, imputation with variance, samples, streams.
+    """Principal component analysis as a probability model, with missing values, imputation, samples and streams.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Latent dimensions. "auto": as many as the data support, at least one (Bayesian relevance determination [2]_,
-        complete rows by [3]_; of sparse rows with more than 3,000 columns and 5,000 rows up to 100).
+        Latent dimensions. "auto": the number that the data supports, at least one (automatic relevance determination
+        [2]_; for complete rows by [3]_; at most 100 for sparse rows with more than 3,000 columns and 5,000 rows).
     standardize : bool, default=False
         Fit columns divided by their standard deviation. The noise is the same in every column, so columns of
         different units need this; results are in units of the data either way.
     refinements : int, default=3
-        Where entries are missing, rows are at least twice as many as columns, and columns at most 1,000: EM steps from
-        the plane to a Gaussian of full covariance, which ``impute`` and ``impute_variance`` use. 0: they use the plane.
+        EM steps from the plane to a Gaussian of full covariance, which ``impute`` and ``impute_variance`` use; with
+        missing entries, at least twice as many rows as columns, and at most 1,000 columns. 0: they use the plane.
     max_iter : int, default=200
-        EM steps at most. Complete rows need none.
+        Maximum number of EM steps. Complete rows need none.
     tol : float, default=5e-3
-        EM ends when a step gains less, in log likelihood per observed entry.
+        EM ends when a step increases the log likelihood per observed entry by less than this.
     random_state : int, RandomState or None, default=None
-        For ``sample``, and for the sample of rows that EM starts from where there are more than 5000. None is a fixed
+        Seed of ``sample``, and of the subset of rows that EM starts from if there are more than 5000. None is a fixed
         seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
@@ -83,22 +83,22 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals,
     embedding_ : array of shape (n, q)
         ``transform`` of the rows of ``fit``; absent after ``fit_batches`` and ``partial_fit``.
     mean_ : array of shape (d,)
-        Mean of the model, in units of the data: the row that ``transform`` takes to 0, as in scikit-learn's PCA.
+        Mean of the model, in units of the data: the row that ``transform`` maps to 0, as in scikit-learn's PCA.
     components_ : array of shape (q, d)
         Axes of length 1, widest first (orthogonal in the units of the fit: see ``standardize``).
     explained_variance_ : array of shape (q,)
         Variance of the model along them, noise included, in the units of the fit.
     noise_variance_ : float or array of shape (d,)
-        Variance around the plane; of each column where ``standardize`` is set.
+        Noise variance; one per column with ``standardize``.
     n_components_ : int
     model_ : LinearGaussian
         The model of ``(x - centre_) / scale_``. With "auto" and missing entries, it has the uncertainty of W
         (``spread``), which the posterior, imputed entries and their variance take into account; the density does not.
     gaussian_ : Gaussian or None
-        The Gaussian by which entries are imputed, inside the same frame; None: by the plane.
+        The Gaussian used for imputation, in the same scaled units; None: the plane is used.
     centre_, scale_ : arrays of shape (d,)
-        The frame of the fit, taken from the first rows before there is a model. ``mean_`` is another number where
-        entries are missing or batches follow.
+        Centring and scaling of the fit, from the first rows. ``mean_`` differs with missing entries and after further
+        batches.
     training_densities_, training_latent_densities_ : arrays
         Sorted densities of up to 2,000 training rows and of their latent points, with which ``typicality`` and
         ``latent_typicality`` compare; absent after ``partial_fit``.
@@ -221,9 +221,9 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals,
     @all_or_nothing_continued
     @one_blas_thread
     def partial_fit(self, X: Array, y: object = None) -> ProbabilisticPCA:
-        """Add the rows of one more batch of a stream; the model is that of all rows since the first, exactly.
+        """Add one more batch of a stream; the model equals that of all rows since the first batch.
 
-        After ``fit`` it begins anew.
+        After ``fit`` it starts a new stream.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals,
         kinds = [np.float64, np.float32]
         X = as_rows_of(validated(self, X, dtype=kinds, reset=not begun, accept_sparse="csr"), np.float64)
         if X.shape[1] > LARGEST:
-            rule = f"has more than the {LARGEST} of which products are kept"
+            rule = f"has more than the {LARGEST} columns that partial_fit supports"
             remedy = "Use fit, which makes no dense copy of sparse rows" if issparse(X) else "Use fit_batches"
             raise ValueError(error_message(self, "X", f"{X.shape[1]} columns", rule, remedy))
         before = MomentStream(self.centre_, self.unit_, self.moments_) if begun else None
@@ -250,7 +250,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals,
         return self
 
     def estimate_cost(self, n: int, d: int, *, missing: bool = False) -> Cost:
-        """Memory and time of a fit to n rows and d columns; with ``missing`` entries it takes far longer."""
+        """Estimate memory and time of a fit to n rows and d columns; with ``missing`` entries it takes far longer."""
         q = min(n - 1, d, 60) if isinstance(self.n_components, str) else self.n_components
         packed = (q + 1) * (q + 2) / 2
         products = min(n, d, LARGEST) ** 2
@@ -289,7 +289,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals,
         )
 
     def _keep_fit(self, found: FittedGaussian, sample: Array, *, few: bool = True, errors: bool = True) -> None:
-        """Set what all fits have in common; ``sample``: training rows to compare new ones with."""
+        """Set the attributes common to all fits; ``sample``: training rows to compare new ones with."""
         maps = found.maps
         own = training_densities(maps, sample, self.n_jobs, few=few)
         latent = np.sort(standard_normal_log_density(maps.embed(sample, self.n_jobs)))
@@ -301,7 +301,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals,
         self.n_iter_ = max(1, len(found.history))
 
     def _keep(self, maps: LinearGaussianMaps) -> None:
-        """Set the model, its frame, and what follows from them."""
+        """Set the model, its frame, and the attributes derived from them."""
         model, scale = maps.model, maps.scale
         self.model_, self.gaussian_ = model, maps.gaussian
         self.centre_, self.scale_ = maps.centre, scale

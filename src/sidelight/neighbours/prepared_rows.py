@@ -1,4 +1,4 @@
-"""What an exact neighbour search computes from the rows alone: made once, and kept for later queries.
+"""Precomputed quantities of the rows for exact neighbour search, reused between queries.
 
 Centre, squared norms, and a float32 copy of the rows with two more columns (``search`` says what these are for). For a
 single query among 8,000 rows of 50 columns they take ten times as long as the search itself.
@@ -22,7 +22,7 @@ _KEPT = 2**24  # numbers in the copy of the rows, at most: 64 MiB; more are comp
 
 
 class PreparedRows:
-    """The rows ``X`` (n, d) with what the exact search needs of them."""
+    """The rows ``X`` (n, d) with precomputed quantities for the exact search."""
 
     def __init__(self, X: Array) -> None:
         self.X = X if X.dtype in (np.float32, np.float64) else np.asarray(X, dtype=np.float64)

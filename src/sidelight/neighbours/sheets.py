@@ -213,7 +213,7 @@ class _Rows:
         return float(np.mean([0.5 * (self._inside(graph, i, j) + self._inside(graph, j, i)) for i, j in ends]))
 
     def _inside(self, graph: SparseMatrix, i: int, j: int) -> float:
-        """Share of the squared length of i → j in the plane of the neighbours of row i, of which j does not count.
+        """Share of the squared length of i → j within the local plane of row i, estimated without j.
 
         Coordinates are those of classical scaling of the neighbours, from squared distances only: with B = U Λ Uᵀ their
         centred Gram matrix, row j is at Λ^(-1/2) Uᵀ (mean squares - squares of j) / 2.
@@ -240,7 +240,7 @@ class _Rows:
 
 
 def _around(graph: SparseMatrix, i: int) -> Array:
-    """Row i and its neighbours in the graph; also theirs, where it has few."""
+    """Row i and its neighbours in the graph; also their neighbours, if it has few."""
     near = np.r_[i, graph.indices[graph.indptr[i] : graph.indptr[i + 1]]]
     if len(near) <= _SURROUNDINGS:
         near = np.concatenate([near, *(graph.indices[graph.indptr[a] : graph.indptr[a + 1]] for a in near)])

@@ -1,4 +1,4 @@
-"""Precomputed distances of which only some are known: a sparse matrix whose stored entries are distances.
+"""Partly known precomputed distances: a sparse matrix whose stored entries are distances.
 
 Pairs that are not stored are farther apart than those that are. A stored zero is a distance of zero (duplicates).
 Between the rows of one data set (n, n) the diagonal is ignored, and a pair is known if it is stored in either
@@ -150,7 +150,7 @@ Points: TypeAlias = Array | SparseDistances
 
 
 def dense_points(points: Points) -> Array:
-    """The points themselves, where they cannot be sparse: rows, or a matrix of all distances."""
+    """Return dense points (rows, or a matrix of all distances); raise for sparse distances."""
     assert not isinstance(points, SparseDistances)
     return points
 

@@ -197,7 +197,7 @@ class InformationBound:
         return -float(w @ np.log(s)) / self.total, moved
 
     def _floor(self) -> Array:
-        """Smallest value of each row sum (n,): half of what the row itself adds to it."""
+        """Lower bound of each row sum (n,): half of the row's own term."""
         return np.asarray(_FLOOR * self.weights * np.einsum("ir,ir->i", self.factors, self.factors))
 
     def _block(self, columns: Array, part: Slice) -> Callable[[], tuple[float, Array]]:

@@ -21,7 +21,7 @@ class Evaluation(NamedTuple):
 
 
 class Objective(Protocol):
-    """What a solver minimises."""
+    """Protocol of an objective that a solver minimises."""
 
     def value_and_grad(self, Z: Array) -> Evaluation:
         """Evaluate at ``Z`` (n, q)."""

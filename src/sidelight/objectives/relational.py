@@ -145,7 +145,7 @@ class RelationalSum:
         self.parts, self.n, self.transformation, self.sparsity = list(parts), n, transformation, sparsity
 
     def points_and_transformations(self, V: Array) -> tuple[Array, Array]:
-        """Z (n, q) and the R_c (C, q, q), in place of that of a single pair what it sees the points through."""
+        """Z (n, q) and the R_c (C, q, q); for a relation of one pair, its effective transformation."""
         Z, R = unpack(V, self.n, len(self.parts), self.transformation)
         tied, seen = self._tied(), np.array(R)
         if tied:

@@ -54,7 +54,7 @@ def save(model: object, path: str | os.PathLike[str], *, notes: dict[str, Any] |
     path : path-like
         Where to write; the folder must exist.
     notes : dict, optional
-        Plain data to keep beside the model (:func:`load_notes` reads it back).
+        Plain data to store with the model (:func:`load_notes` returns it).
 
     Raises
     ------
@@ -99,7 +99,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def load_notes(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the notes that were given to :func:`save`, without building the model."""
+    """Return the notes that were passed to :func:`save`, without loading the model."""
     notes = _decode(Path(path), "notes")
     if not isinstance(notes, dict):
         raise unreadable(path, "has notes that are not a dictionary", "Save the model again")
@@ -107,7 +107,7 @@ def load_notes(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def check_notes(notes: Mapping[str, Any], lines: Mapping[str, str], sizes: Mapping[str, int]) -> None:
-    """Raise ``MismatchError`` where notes are not as the ``lines`` say, which are those of ``_schema.py``.
+    """Raise ``MismatchError`` if notes do not match the schema ``lines`` (see ``_schema.py``).
 
     Examples
     --------

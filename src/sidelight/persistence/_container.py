@@ -62,7 +62,7 @@ def unreadable(path: str | os.PathLike[str], rule: str, remedy: str) -> ModelFil
 
 
 def quoted(value: Any) -> str:
-    r"""Return what a file says as text for a message: at most 60 characters, none of which a terminal would obey.
+    r"""Return text from a file, safe for a message: at most 60 characters, without control characters.
 
     Examples
     --------

@@ -64,7 +64,7 @@ class _SavesItself(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class ForeignEstimator:
-    """Stands, in a loaded model, for an estimator of another library, whose code and state were not saved.
+    """Placeholder in a loaded model for an estimator of another library, whose code and state were not saved.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class Encoder:
         return self.value(model, type(model).__name__)
 
     def _pipeline(self, pipeline: Any, where: str) -> Json:
-        """Steps in their order, and what is neither a step nor a place for a cache."""
+        """Steps in order, and the other parameters of a Pipeline except its cache."""
         steps = [[name, self._step(name, step, where)] for name, step in pipeline.steps]
         inputs = self.value(pipeline.transform_input, "Pipeline.transform_input")
         node = {"$": "pipeline", "steps": steps, "transform_input": inputs, "verbose": bool(pipeline.verbose)}

@@ -1,4 +1,4 @@
-"""What a fitted model holds, class by class, in the language of ``_schema.py``; ``_model_check.py`` compares.
+"""Schemas of the fitted attributes of each class, in the language of ``_schema.py``, checked by ``_model_check.py``.
 
 A file whose checksum is right can still hold anything, and what it holds wrongly should be said at once and not by a
 failing product of matrices later. A new dataclass or fitted attribute is one line here (a test says which is missing);

@@ -28,7 +28,7 @@ _STEPS[[ord("]"), ord("}")]] = -1
 
 
 def too_much(text: str) -> str | None:
-    """Return what a description has too much of, or None; in memory of about the text itself.
+    """Return which limit a description exceeds, or None; needs about as much memory as the text.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def counted(text: str) -> tuple[int, int]:
 
 
 def allowed(characters: int) -> tuple[float, float]:
-    """Return how many containers and further entries a description of so many characters may have."""
+    """Return the maximum number of containers and further entries for a description of this many characters."""
     containers = _FREE_CONTAINERS + characters / _CHARACTERS_PER_CONTAINER
     return containers, _FREE_ENTRIES + characters / _CHARACTERS_PER_ENTRY
 

@@ -1,4 +1,4 @@
-"""What each dataclass in a model file holds, field by field, in the language of ``_schema.py``.
+"""Schemas of the dataclasses in a model file, field by field, in the language of ``_schema.py``.
 
 The types of fields come from their annotations: a line is needed for arrays, ranges and what belongs together.
 Sizes: n rows that a map knows, N rows of the fit, d columns, q latent dimensions; in a map from a to b columns.

@@ -1,4 +1,4 @@
-"""Whether a value is what a class says it holds: types from annotations, arrays by specifications.
+"""Schema checks of stored values: types from annotations, arrays by specifications.
 
 A specification is a line of text, so that the tables of ``_fitted.py`` can be read at a glance:
 
@@ -39,7 +39,7 @@ _KINDS |= {"array": "biufOU", "values": "biufOUSM"}
 
 
 class MismatchError(ValueError):
-    """A value that is not what its class says."""
+    """A stored value that does not match the schema of its class."""
 
 
 class Sizes(dict[str, int]):
@@ -185,7 +185,7 @@ def _check_scalar(value: Any, kind: str, detail: str, sizes: Sizes) -> None:
 
 
 def check_annotation(value: Any, hint: Any) -> None:
-    """Raise ``MismatchError`` where a value contradicts an annotation; what is not understood is allowed."""
+    """Raise ``MismatchError`` if a value contradicts an annotation; unknown annotations are allowed."""
     if not _fits(value, hint):
         raise MismatchError(f"is of type {type(value).__name__}, which is not {_words(hint)}")
 

@@ -180,7 +180,7 @@ def add_later_attributes(step: Any) -> None:
 
 
 def output_width(step: Any) -> int | None:
-    """Return how many columns a fitted step or model makes; None where it cannot say."""
+    """Return the number of output columns of a fitted step or model; None if unknown."""
     try:
         return len(step.get_feature_names_out())
     except (AttributeError, ValueError, TypeError, LookupError):  # a step without names, or not fitted

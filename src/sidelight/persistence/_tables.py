@@ -1,4 +1,4 @@
-"""What a model file may name. A new class, record or function is one line here.
+"""Names allowed in a model file. A new class, record or function is one line here.
 
 A file holds names, never paths: the module beside each name comes from this source and from nowhere else, and
 is imported only when a model that needs it is saved or loaded.

@@ -71,7 +71,7 @@ def path(model: Any, *, title: str | None = None, ax: Axes | None = None) -> Axe
     Parameters
     ----------
     model : fitted model
-        Has ``history_``: a record an iteration, with ``stage``, ``regularization``, ``objective``, ``terms``.
+        Has ``history_``: a record per iteration, with ``stage``, ``regularization``, ``objective``, ``terms``.
     title : str, optional
         Title of the picture.
     ax : matplotlib Axes, optional

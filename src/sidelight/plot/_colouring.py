@@ -1,4 +1,4 @@
-"""How a column becomes colours: categories, numbers, and what is missing.
+"""Colours of a column: categories, numbers, and missing values.
 
 Categories take the seven chromatic colours of Okabe and Ito (2008), which stay apart for the colour-blind,
 and after seven levels the same colours with another marker; numbers take viridis; angles and other periodic numbers a
@@ -199,7 +199,7 @@ def _natural(level: str) -> tuple[int, float, str]:
 
 
 def _keep_commonest(name: str, levels: list[str], text: NDArray[Any], missing: NDArray[np.bool_]) -> Categories:
-    """Codes of the levels; beyond what can be told apart the rarest share one level."""
+    """Codes of the levels; beyond the number of distinguishable colours the rarest share one level."""
     entries, entry_codes = tuple(levels), _codes(levels, text, missing)
     if len(levels) <= MOST_LEVELS:
         return Categories(name, entries, entry_codes)

@@ -36,7 +36,7 @@ def counterfactual_grid(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw rows as they are (first line), and as they would be under other values of ``given``.
+    """Draw rows (first line) and their counterfactuals under other values of ``given``.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ def counterfactual_grid(
     X : array-like of shape (m, d)
         The rows, a column of the grid each.
     values : sequence, optional
-        Entries of the given column, a line of the grid each; by default its categories, or evenly spaced numbers.
+        Values of that column, one line of the grid each; by default its categories, or evenly spaced numbers.
     column : str, optional
-        Which given column changes, where there are several; by default the first.
+        Column of ``given`` to change, if there are several; by default the first.
     given : array-like of shape (m,) or (m, g), or table, optional
-        What is known of the rows themselves: they are then placed more precisely, and the other given columns stay as
-        they are. Needed where the model was given several columns.
+        Current values of the rows: they are then embedded more precisely, and the other columns of ``given`` are kept.
+        Required if ``given`` has several columns.
     image_shape : (height, width) or (height, width, 3), optional
         Rows are pictures of this shape. Without it every cell shows the profile of the row's features.
     title : str, optional
@@ -72,8 +72,8 @@ def counterfactual_grid(
     entries = entries_of(changed, None, MOST_VALUES) if values is None else list(values)
     own = None if given is None else decoded(model.given_, model.given_.encode("counterfactual_grid", given, len(rows)))
     if own is None and len(model.given_.columns) > 1:
-        rule = "leaves the other columns unknown"
-        raise ValueError(error_message("counterfactual_grid", "given", None, rule, "Give what is known of the rows"))
+        rule = "leaves the other columns of given unknown"
+        raise ValueError(error_message("counterfactual_grid", "given", None, rule, "Give the values of the rows"))
     Z = model.transform(X, given=own)
     shown = [rows]
     for entry in entries:

@@ -1,4 +1,4 @@
-"""A drive of the image robot: its world with the path and the views, beside the map with what the actions do."""
+"""A trajectory of the image robot: its world with path and views, beside the map with the action arrows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COLOURS = 48
 def drive(
     model: Any, data: Dataset, picture: Any, *, n_views: int = 6, axes: Sequence[Axes] | None = None
 ) -> tuple[Axes, Axes]:
-    """Draw a drive: the world with the path and some views on the left, the learned map on the right.
+    """Draw a trajectory: the world with the path and some views on the left, the learned map on the right.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def action_arrows(model: Any, actions: Any, *, trajectory: Any = None, title: st
     model : fitted model, or array of shape (n, q)
         Latent points, in the order of the drive.
     actions : array-like of shape (n,)
-        What was done at each row; None where a drive ends.
+        The action taken at each row; None at the end of a trajectory.
     trajectory : array-like of shape (n,), optional
-        Which drive each row belongs to: no arrow leads from one to the next.
+        Trajectory of each row; no arrows are drawn between trajectories.
     title : str
         Title of the picture.
     ax : matplotlib Axes, optional
@@ -105,7 +105,7 @@ def action_arrows(model: Any, actions: Any, *, trajectory: Any = None, title: st
     if labels.shape != (len(Z),):
         rule = f"does not say what was done at each of {len(Z)} rows"
         raise ValueError(
-            error_message("action_arrows", "actions", labels.shape, rule, "Give None at the end of a drive")
+            error_message("action_arrows", "actions", labels.shape, rule, "Give None at the end of a trajectory")
         )
     drives = np.zeros(len(Z)) if trajectory is None else np.asarray(trajectory)
     stepping = np.array([label is not None for label in labels[:-1]]) & (drives[1:] == drives[:-1])
@@ -205,7 +205,7 @@ def _window(pose: Floats, view: int) -> Floats:
 
 
 def _world(ax: Axes, data: Dataset, picture: Any, n_views: int) -> None:
-    """The part of the world around the path, the path by its actions, windows and what is seen through them."""
+    """Draw the part of the world around the path, the path coloured by action, and the views."""
     poses, labels = data.factors["poses"], data.factors["actions"]
     view = data.images.shape[1]
     outlines = np.array([_window(pose, view) for pose in poses])

@@ -1,4 +1,4 @@
-"""From map to data: what the forward map makes of a lattice of latent points."""
+"""From map to data: ``inverse_transform`` on a grid of latent points."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def forward_grid(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the rows that ``inverse_transform`` gives on a lattice over the latent plane.
+    """Draw ``inverse_transform`` on a grid of latent points.
 
     Cells fade as the latent density falls and are blank where it is negligible: there the forward map
     extrapolates.
@@ -94,7 +94,7 @@ def mosaic(pictures: NDArray[np.uint8], share: Floats, lattice: Lattice) -> NDAr
 
 
 def draw_profiles(ax: Axes, plane: LatentPlane, lattice: Lattice, rows: Floats, share: Floats) -> str:
-    """Draw every row as bars or a line inside its cell, and return what was drawn."""
+    """Draw every row as bars or a line inside its cell, and return the artists."""
     from matplotlib.collections import LineCollection, PolyCollection
 
     here = share > 0.0

@@ -33,7 +33,7 @@ def filters(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw filters side by side, each by its own largest weight: grey is nothing, white for, black against.
+    """Draw filters side by side, each scaled by its largest weight: grey is 0, white positive, black negative.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def filters(
     image_shape : (height, width)
         How to fold a row into a picture.
     columns : int, optional
-        Filters in a line; by default as many as lines.
+        Filters per line; by default a square arrangement.
     title : str, optional
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
@@ -74,7 +74,7 @@ def filter_field(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw, for each input pixel, the weights with which a mapping unit ties it to output pixels (S0 fig. 5.5).
+    """Draw, for each input pixel, the weights of a mapping unit between it and the output pixels (S0 fig. 5.5).
 
     Parameters
     ----------
@@ -85,10 +85,10 @@ def filter_field(
     image_shape : (height, width)
         Of inputs and outputs, in pixels.
     components : array-like of shape (d, pixels), optional
-        What the model's columns are in pixels, where it was fitted to features: ``pca.components_``, or with
-        ``whiten=True`` that times the deviations. Inputs and outputs have the same.
+        For a model fitted to features: the pixels of each feature, ``pca.components_``, or with ``whiten=True`` that
+        times the standard deviations. The same for inputs and outputs.
     step : int, default=1
-        Only every so many pixels of the input down and across have a cell.
+        Draw every ``step``-th pixel of the input in each direction.
     title : str, optional
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
@@ -127,14 +127,14 @@ def flow(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw where pixels go, as ``GatedBoltzmannMachine.flow(X, y, shape=...)`` tells: a dot where they stay.
+    """Draw the flow field of ``GatedBoltzmannMachine.flow(X, y, shape=...)``, with a dot for pixels that do not move.
 
     Parameters
     ----------
     arrows : array-like of shape (height, width, 2)
         Steps down and to the right.
     picture : array-like of shape (height, width), optional
-        What is behind the arrows.
+        Background image.
     title : str, optional
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
@@ -181,17 +181,17 @@ def analogy(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw pairs, other pictures, and these after ``model.transfer(X, y, X_new)``: a line each.
+    """Draw pairs, other images, and their ``model.transfer(X, y, X_new)``, one line per pair.
 
     Parameters
     ----------
     model : fitted model with ``transfer``
     X, y, X_new : array-like of shape (n, d) or, for a field, (n, height, width)
-        Pairs, and what their change is done to.
+        Pairs, and the images to which their transformation is applied.
     image_shape : (height, width), optional
         How to fold rows into pictures; not needed for a field.
     truth : array-like, optional
-        What the change should have made of ``X_new``: a last column.
+        True result for ``X_new``, shown as a last column.
     title : str, optional
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.

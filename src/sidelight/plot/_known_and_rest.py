@@ -1,4 +1,4 @@
-"""The same map twice: coloured by what was given, which should not show, and by the rest, which should."""
+"""The same map twice: coloured by the factored-out variable and by another one."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ def known_and_rest(
     titles: tuple[str, str] = ("by what was given", "by the rest"),
     axes: Sequence[Axes] | None = None,
 ) -> tuple[Axes, Axes]:
-    """Draw a map twice, coloured by what was given and by the rest.
+    """Draw a map twice, coloured by the factored-out variable and by another one.
 
-    Where ``known`` was factored out, its colours are mixed on the left; on the right the map shows its order.
+    If ``known`` was factored out, its colours are mixed on the left; the right panel shows the order by ``rest``.
 
     Parameters
     ----------
     Z : array-like of shape (n, q), or fitted model
         Latent points.
     known : array-like of shape (n,)
-        What was given.
+        The variable that was passed as ``given``.
     rest : array-like of shape (n,)
-        What the map should show instead.
+        The variable that the map should show.
     names : pair of str, optional
-        What the two colours mean; by default the columns' own names.
+        Names of the two variables; by default the columns' own names.
     periods : pair of float, optional
-        Their periods where they go round (360 for degrees).
+        Their periods, if they are periodic (360 for degrees).
     titles : pair of str
         Titles of the two pictures.
     axes : two matplotlib Axes, optional
@@ -66,7 +66,7 @@ def known_and_rest(
     if axes is None:
         axes = pyplot.subplots(1, 2, figsize=(11.6, 4.6), layout="constrained")[1]
     if len(axes) != 2:
-        rule = "are not one for what was given and one for the rest"
+        rule = "are not a pair (one for known, one for rest)"
         raise ValueError(error_message("known_and_rest", "axes", f"{len(axes)} axes", rule, "Pass two"))
     left, right = (
         scatter(Z, colour=colour, name=name, period=period, title=title, ax=ax)

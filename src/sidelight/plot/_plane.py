@@ -73,7 +73,7 @@ class LatentPlane:
         return (1.0, SHAPE) if self.own_units else (self.width, self.height)
 
     def title(self, k: int) -> str:
-        """What is written beside an axis."""
+        """Label of an axis."""
         name = self.names[k] if self.names else ""
         return f"latent {k + 1}: {name}" if name else f"latent {k + 1}"
 
@@ -145,7 +145,7 @@ def latent_of(model_or_Z: Any, owner: str) -> Floats:
 
 
 def axis_names(model_or_Z: Any) -> tuple[str, ...]:
-    """Return which relation each axis of a model belongs to; nothing where axes belong to none.
+    """Return the relation of each axis of a model; empty without relations.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def reliability(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the map, coloured by how far each row can be believed: blue rows can, red ones cannot.
+    """Draw the map coloured by the reliability of each row: blue is reliable, red is not.
 
     Parameters
     ----------

@@ -38,14 +38,14 @@ def scatter(
         Latent points. Of more than two dimensions the first two are shown; a single one is drawn along a
         line, its points jittered upwards.
     colour : array-like of shape (n,), optional
-        A value a row. Text, booleans, categories and integers with at most 12 values get a colour each and a
-        legend; other numbers a colour bar. Missing values are grey.
+        A value per row. Text, booleans, categories and integers with at most 12 values are drawn in discrete colours
+        with a legend; other numbers with a colour bar. Missing values are grey.
     labels : array-like of shape (n,), optional
         Class labels: like ``colour``, but always read as categories.
     name : str, optional
-        What the colour means: title of the legend or colour bar. By default the column's own name.
+        Title of the legend or colour bar. By default the column's own name.
     period : float, optional
-        The colour goes round with this period (360 for degrees): a circle of colours.
+        Period of the values (360 for degrees), for a cyclic colour map.
     size : float, optional
         Marker area in points²; by default smaller the more rows there are.
     alpha : float

@@ -49,7 +49,8 @@ def density(
     model : fitted two-way model
         Has ``embedding_`` and ``latent_log_density``.
     resolution : int
-        Pixels along the longer side; lowered where resolution² × rows takes long (200: from 10,000 rows).
+        Pixels along the longer side; reduced for many rows (200: from 10,000 rows), because the time grows with
+        resolution² × rows.
     log : bool
         Shade the log density, cut 12 nats below its peak, instead of the density.
     points : bool
@@ -106,7 +107,7 @@ def uncertainty(
     model : fitted two-way model
         Has ``embedding_``, ``latent_log_density`` and ``predictive_variance``.
     resolution : int
-        Pixels along the longer side; lowered where it would take long.
+        Pixels along the longer side; reduced for many rows.
     points : bool
         Draw the rows lightly over it.
     title : str, optional

@@ -61,7 +61,7 @@ def spectrum_of(model: FittedModel, share: float = 0.99) -> Spectrum:
 
 
 def spectrum(model: Any, *, share: float = 0.99, title: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw how much of the variance each latent axis holds, and the first ones together.
+    """Draw the share of the variance of each latent axis, and its cumulative sum.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def thumbnails(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw up to ``n`` of the pictures at their places on the map, none over another.
+    """Draw up to ``n`` images at their latent points, without overlap.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def thumbnails(
     image_shape : (height, width) or (height, width, 3), optional
         Shape of a picture; not needed where ``images`` has it already.
     n : int
-        Most pictures to place; fewer where they would overlap.
+        Maximum number of images; fewer if they would overlap.
     title : str, optional
         Title of the picture.
     ax : matplotlib Axes, optional

@@ -43,8 +43,8 @@ def across_section(context: Context) -> Section | None:
     grids = [_grid(context, c, places) for c in range(min(MOST_COLUMNS, len(context.known.values.T)))]
     shows = "a picture" if context.image_shape is not None else "the features, each scaled to its range, as a profile"
     caption = (
-        f"Each cell is {shows}: along a line the place on the map changes, along a column what was given. Cells fade "
-        "where there are no such rows near, so that the model extrapolates. Move the sliders or click a cell."
+        f"Each cell is {shows}: the latent point changes along a line, the given value along a column. Cells fade "
+        "where there are no similar rows and the model extrapolates. Move the sliders or click a cell."
     )
     html = "".join(_grid_html(k, grid) for k, grid in enumerate(grids)) + f'<p class="caption">{caption}</p>'
     return Section("across", "The same places for other values", html, {"grids": grids})

@@ -83,7 +83,7 @@ def _owner_in_words(k: int, owner: str, names: list[str], shares: Floats) -> str
     words = "; ".join(said[:1]) + ("; " + ", ".join(said[1:]) if len(said) > 1 else "")
     if owner:
         return f"{words}."
-    return f"It is no relation’s own; {words}." if words else "No relation looks at it."
+    return f"It belongs to no single relation; {words}." if words else "No relation looks at it."
 
 
 def _ends(context: Context, k: int) -> str:
@@ -130,7 +130,7 @@ def _ends_caption(context: Context) -> str:
         words = ["The numbers of the rows with the smallest and the largest values, from the end."]
         if context.numbers is not None:
             words.append(
-                "Below them, the features that differ most, for their spread, between lowest and highest tenth."
+                "Below them, the features that differ most, in standard deviations, between lowest and highest tenth."
             )
     if q > MOST_AXES:
         words.append(f"The first {MOST_AXES} of {q} axes are described.")
@@ -149,21 +149,21 @@ def _recovery(context: Context) -> str:
     head = ("", "measure", *(f"axis {k + 1}" for k in range(shown)), "chance", "rows")
     lines = [(*line[: 2 + shown], *line[-2:]) for line in AxisRecovery((*own, *rest)).rows()]
     notes = [
-        "How well an axis alone tells a column: rank correlation (Spearman) of numbers, correlation with the circle of "
-        "angles, accuracy of categories guessed from the 5 nearest rows along the axis.",
+        "Prediction of a column from one axis: rank correlation (Spearman) of numbers, correlation with the circle of "
+        "angles, accuracy of categories predicted from the 5 nearest rows along the axis.",
         *_pairs(own + rest),
     ]
     if own:
-        notes.append("What a relation is about is measured on rows whose entry the model did not see.")
+        notes.append("Columns of relations are measured on rows whose entry was not used in the fit.")
     if rest:
-        notes.append("Other columns: on rows of which no relation was told anything, if there are such; else on all.")
+        notes.append("Other columns: on rows that are in no relation, if there are any; else on all rows.")
     return table(lines, head, "numbers") + f'<p class="caption">{escape(" ".join(notes))}</p>'
 
 
 def _pairs(found: list[AttributeRecovery]) -> list[str]:
     """An angle takes two axes: which, and how well they tell it."""
     return [
-        f"Axes {one.pair[0] + 1} and {one.pair[1] + 1} together tell {one.name}: R² {one.pair_value:.2f} on the circle."
+        f"Axes {one.pair[0] + 1} and {one.pair[1] + 1} predict {one.name}: R² {one.pair_value:.2f} on the circle."
         for one in found
         if one.pair is not None
     ]

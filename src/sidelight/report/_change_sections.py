@@ -47,9 +47,9 @@ def flow_section(context: Context) -> Section | None:
         for row, steps, one, other in zip(which, arrows, before, after, strict=True)
     ]
     words = (
-        "The change inferred from each pair: an arrow from each pixel of the input to the output pixel that it is tied "
-        "to most strongly, a dot where it stays. Below: the input and the output. Arrows of pixels that the change "
-        "takes out of the picture mean nothing."
+        "The transformation of each pair: an arrow from each input pixel to the output pixel that it is connected "
+        "to most strongly, a dot if it stays. Below: the input and the output. Ignore arrows of pixels that the change "
+        "moves out of the picture."
     )
     html = f'<div class="charts flows">{"".join(drawn)}</div><p class="caption">{words}</p>'
     return Section("flow", "Where pixels go", html)
@@ -98,7 +98,7 @@ def analogy_section(context: Context) -> Section | None:
         return None
     head = f'<p class="analogy"><span>before, after</span>{picture(shown, len(shown), "other inputs")}</p>'
     words = (
-        "Each line is a pair, before and after, and what the same change makes of the other inputs above. "
+        "Each line is a pair, before and after, and the same transformation applied to the other inputs above. "
         "The model sees the pair, and of the others only the input."
     )
     body = "".join(line for line in lines if line is not None)

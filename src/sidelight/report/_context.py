@@ -1,4 +1,4 @@
-"""What the sections of a report share: the model, the rows, the columns to colour by, the forward map."""
+"""Shared data of the sections of a report: the model, the rows, the columns to colour by, the forward map."""
 
 from __future__ import annotations
 
@@ -239,12 +239,12 @@ class Context:
     def before(self) -> Before | None:
         """The map without ``given``, for comparison; None if the user did not ask for one."""
         if self.plain is not None:
-            return Before("plain map", "Plain: the map of the same rows without what was given.", self.plain)
+            return Before("plain map", "Plain: the map of the same rows without given.", self.plain)
         return fit_plain(self.model, self.X) if self.fits_plain else None
 
     @cached_property
     def reliability(self) -> Reliability | None:
-        """How far each row can be believed; None where nothing can be said."""
+        """Reliability of each row; None if it cannot be computed."""
         known = not self.informed or (self.known is not None and bool(self.known.complete.all()))
         if self.map is None or not known:
             return None

@@ -153,11 +153,11 @@ def examples_of(model: FittedModel, X: Any, y: Any, image_shape: Any, *, embedde
     """
     offers = capabilities(model)
     if y is not None and not offers.makes_outputs:
-        rule = f"is not for a {type(model).__name__}, which makes no outputs of inputs"
+        rule = f"is not for a {type(model).__name__}, which does not predict outputs"
         raise ValueError(error_message("report", "y", f"{len(y)} rows", rule, "Leave it out"))
     if offers.makes_outputs and not embedded and (X is None or y is None):
         name, missing = ("X", "inputs") if X is None else ("y", "outputs")
-        rule = f"leaves out the {missing} for a {type(model).__name__}, which makes outputs of inputs"
+        rule = f"leaves out the {missing} for a {type(model).__name__}, which predicts outputs from inputs"
         raise ValueError(error_message("report", name, None, rule, "Pass both, X= and y="))
     if X is None or (y is None and (offers.makes_outputs or not offers.gives_back)):
         return None

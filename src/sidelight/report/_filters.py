@@ -90,14 +90,14 @@ def filter_sets(parameters: Mapping[str, Any]) -> list[FilterSet]:
     if gated is not None:
         return _of_factors(gated, any(name.startswith("premapping.") for name in parameters))
     if "tie.weights" in parameters:
-        words = "Each is the weights of a hidden unit to the values of a row."
+        words = "Weights between a hidden unit and the columns of a row."
         return [FilterSet("Hidden units", words, _sorted(_floats(parameters["tie.weights"]).T))]
     found = []
     first, last = _layer(parameters, r"(predictor|encoder)\.0\.weight"), _last_layer(parameters)
     if first is not None:
-        found.append(FilterSet("What the first layer looks for", "In the input, a unit each.", _sorted(first)))
+        found.append(FilterSet("First layer", "Input weights of each unit.", _sorted(first)))
     if last is not None:
-        found.append(FilterSet("What the last layer adds", "To the output, a unit each.", _sorted(last.T)))
+        found.append(FilterSet("Last layer", "Output weights of each unit.", _sorted(last.T)))
     return found
 
 
@@ -114,10 +114,10 @@ def _of_factors(gated: ThreeWay, premapped: bool) -> list[FilterSet]:
     inputs, visible, hidden = gated.factors
     order = np.argsort(-np.linalg.norm(inputs, axis=0) * np.linalg.norm(visible, axis=0), kind="stable")
     del hidden
-    of_outputs = FilterSet("Factors: outputs", "At the same place, what it sees of the output.", visible.T[order])
+    of_outputs = FilterSet("Factors: outputs", "Output weights of the factor at the same position.", visible.T[order])
     if premapped:
         return [of_outputs]
-    return [FilterSet("Factors: inputs", "Each factor sees the input so.", inputs.T[order]), of_outputs]
+    return [FilterSet("Factors: inputs", "Input weights of each factor.", inputs.T[order]), of_outputs]
 
 
 def _layer(parameters: Mapping[str, Any], pattern: str) -> Floats | None:

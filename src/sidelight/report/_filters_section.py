@@ -26,7 +26,7 @@ MOST_CELLS = 576
 """Input values that may each have a cell in the picture of a mapping unit."""
 BRIGHTEST = 0.999
 """Share of a unit's weights below black or white: a few corners would leave all else grey."""
-SCALED = "Each by its own largest weight; in pictures grey is nothing, white for, black against."
+SCALED = "Each scaled by its largest weight; in pictures grey is 0, white positive, black negative."
 
 
 def filters_section(context: Context) -> Section | None:
@@ -76,8 +76,8 @@ def _of_inputs(context: Context, gated: ThreeWay) -> str:
         f"row {int(row)}": [first, *_grey(strongest(filters), shape)]
         for row, first, filters in zip(which, before, made, strict=True)
     }
-    words = f"An input, and the filters for outputs that it makes: of the {len(units)} strongest mapping units."
-    return _framed("Filters that an input makes", strips(lines), words, wide=True)
+    words = f"An input, and the output filters it induces in the {len(units)} strongest mapping units."
+    return _framed("Output filters of an input", strips(lines), words, wide=True)
 
 
 def _of_units(context: Context, gated: ThreeWay) -> str:
@@ -94,10 +94,10 @@ def _of_unit(context: Context, unit: int, field: Floats) -> str:
     bright = np.clip(field / (np.quantile(np.abs(field), BRIGHTEST) or 1.0), -1.0, 1.0)
     title, shape = f"Mapping unit {unit}", _shape(context, field.shape[0])
     if shape is not None and field.shape[0] == field.shape[1]:
-        words = "Each cell is an input pixel, at its place: the output pixels that the unit ties it to."
+        words = "Each cell is an input pixel, at its position: its weights to the output pixels."
         return _framed(title, picture(_grey(bright, shape), shape[1], title), words)
     drawn = picture(_grey(bright.reshape(1, -1), (field.shape[0], field.shape[1])), 1, title)
-    return _framed(title, drawn, "Inputs from top to bottom, outputs from left to right: how it ties them.")
+    return _framed(title, drawn, "Weights between inputs (top to bottom) and outputs (left to right).")
 
 
 def _shape(context: Context, n_values: int) -> tuple[int, int] | None:

@@ -23,7 +23,7 @@ __all__ = ["given_section"]
 NEIGHBOURS = 10
 FEWEST_ROWS = 12
 """Fewest rows with complete ``given`` for which leakage is measured: among fewer, ten neighbours are nearly all."""
-NO_PLAIN_MAP = 'To see the map without what was given beside it, ask for it: plain="fit", or --plain.'
+NO_PLAIN_MAP = 'To compare with the map without given, pass plain="fit" or --plain.'
 MOST_REST = 6
 """Most other columns whose recovery is reported."""
 
@@ -35,7 +35,7 @@ def given_section(context: Context) -> Section | None:
     words = understood(context.model)
     html = f"<p>{escape(words[0].upper() + words[1:])}.</p>" + _confounded(context)
     if context.known is None:
-        missing = "What was given is not known of the rows shown here, so they are placed by averaging over it."
+        missing = "The given values of these rows are unknown, so they are embedded by averaging over them."
         return Section("given", "What was given, and the rest", f"{html}<p class='caption'>{missing}</p>")
     if int(context.known.complete.sum()) >= FEWEST_ROWS:
         html += _readability_table(context)
@@ -63,9 +63,9 @@ def _readability_table(context: Context) -> str:
     rows += [row for column in _rest(context)[:MOST_REST] for row in _read(context, column, maps)]
     head = ("", *([before.name] if before else []), "this map", "chance")
     notes = [
-        f"Each row is guessed from its {NEIGHBOURS} nearest rows on the map: accuracy of categories, R² of numbers.",
-        "Good: what was given at or below chance, the other columns near 1. Where groups are mixed row by row, it is "
-        "below chance: those of its own group are the minority around a row.",
+        f"Each row is predicted from its {NEIGHBOURS} nearest rows on the map: accuracy of categories, R² of numbers.",
+        "Good: given columns at or below chance, the other columns near 1. If groups are evenly mixed, the value is "
+        "below chance, because rows of the same group are a minority around each row.",
     ]
     notes.append(before.words if before else NO_PLAIN_MAP)
     return table(rows, head, "numbers") + f'<p class="caption">{escape(" ".join(notes))}</p>'
@@ -98,7 +98,7 @@ def _read(context: Context, column: Categories | Numbers, maps: list[Floats]) ->
     if isinstance(column, Categories):
         codes = column.codes[column.codes >= 0]
         chance = float(np.bincount(codes).max() / len(codes))
-    name = f"{column.name}, guessed from other groups" if across else column.name
+    name = f"{column.name}, predicted from other groups" if across else column.name
     return [(name, *found, _share(chance))]
 
 

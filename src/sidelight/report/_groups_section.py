@@ -43,7 +43,7 @@ def _group(context: Context, groups: Categories, level: int, one: Compared) -> s
     name = f"<b>{escape(groups.levels[level])}</b> <span>({count:,} rows)</span>"
     if context.image_shape is not None and len(one.feature) == int(np.prod(context.image_shape)):
         sure = np.where(one.fdr <= RATE, one.effect, 0.0)
-        alt = f"{groups.levels[level]} less all others"
+        alt = f"{groups.levels[level]} minus all others"
         picture = signed_picture(in_columns(context, one.feature, sure), context.image_shape, alt)
         return f'<figure class="group"><p>{name}</p>{picture}</figure>'
     words = escape(compared_in_words(one))
@@ -79,16 +79,16 @@ def _means(context: Context, groups: Categories, level: int) -> dict[str, tuple[
 def _caption(context: Context, n_rows: int) -> str:
     if context.image_shape is not None:
         words = [
-            "Each group less all other rows: blue pixels are brighter and orange ones darker there, in standard "
+            "Each group minus all other rows: blue pixels are brighter and orange ones darker, in standard "
             f"deviations; pixels whose false discovery rate is above {RATE} are left clear."
         ]
     else:
         words = [
             "Each group against all other rows. A column moves a group on the map by the length of its arrow, in units "
-            "of the map; the arrows of all columns, and of what the spread of the rows adds, lead from the mean place "
+            "of the map; the arrows of all columns and of the spread of the rows lead from the mean point "
             "of the others to that of the group. Intervals and rates are about the data, and take rows as independent."
         ]
     if context.informed:
-        words.append("Columns are compared after the effect of what was given.")
+        words.append("Columns are compared after subtracting the effect of given.")
     words.append(f"Measured on {n_rows:,} rows.")
     return f'<p class="caption">{" ".join(words)}</p>'

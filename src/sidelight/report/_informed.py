@@ -45,7 +45,7 @@ class Before:
 
 
 def known_of(model: FittedModel, given: Any, colours: Any, n: int) -> Any:
-    """Return what is known of the rows as the model encodes it: as told, or from colours of the same names."""
+    """Return the encoded ``given`` of the rows: the argument, or columns of ``colours`` with the same names."""
     learned = given_of(model)
     if learned is None:
         return None
@@ -77,13 +77,13 @@ def _holds_dates(values: Any) -> bool:
 
 
 def periods_of(model: FittedModel) -> dict[str, float]:
-    """Return the periods of what a model was given, by name."""
+    """Return the periods of the given columns of a model, by name."""
     learned = given_of(model)
     return {} if learned is None else {c.name: c.period for c in learned.columns if c.kind == "angle"}
 
 
 def given_columns(model: FittedModel, known: Any, dates: frozenset[str]) -> tuple[Categories | Numbers, ...]:
-    """Return what was given as columns to colour by; ``dates`` are the names of those that hold dates."""
+    """Return the given columns as columns to colour by; ``dates`` are the names of those that hold dates."""
     if known is None:
         return ()
     table, n = decoded(model.given_, known), len(known.complete)
@@ -140,7 +140,7 @@ def entries_in_words(entries: Mapping[str, Any], dates: Collection[str] = ()) ->
 
 
 def plain_model(model: Any) -> Any:
-    """Return the unfitted model that makes the map without what was given: same settings, the usual start.
+    """Return the unfitted model of the map without ``given``: same settings, default start.
 
     Of a chain it is the last step, for rows as ``Chain.rows`` returns them. A start that somebody chose is for the map
     with what was given, and would pull the plain one towards it.
@@ -151,7 +151,7 @@ def plain_model(model: Any) -> Any:
 
 
 def fit_plain(model: FittedModel, X: Any) -> Before:
-    """Fit the same model to ``X`` without what was given, and return its map."""
+    """Fit the same model to ``X`` without ``given``, and return its map."""
     rows = X
     if isinstance(model, Chain):
         with warnings.catch_warnings():
@@ -159,16 +159,16 @@ def fit_plain(model: FittedModel, X: Any) -> Before:
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
             rows = model.rows(X)
     twin = plain_model(model).fit(rows)
-    words = "Plain: the same model and settings without what was given, fitted for this report."
+    words = "Plain: the same model and settings without given, fitted for this report."
     return Before("plain map", words, np.asarray(twin.embedding_, dtype=np.float64))
 
 
 def check_fits_plain(plain: str, known: Any, rows: NDArray[Any] | None) -> None:
-    """Refuse to fit a plain map that nothing would be compared with, or of rows that are not there."""
+    """Raise if there is no ``given`` to compare a plain map with, or if there are no rows."""
     if plain != "fit":
         raise ValueError(error_message("report", "plain", plain, "is not an option", "Pass 'fit', or the map itself"))
     if known is None:
-        rule = "has nothing to compare with: nothing was given, or it is not known of these rows"
+        rule = "needs given, which the model does not have or which is unknown for these rows"
         raise ValueError(error_message("report", "plain", plain, rule, "Pass given=, or leave plain out"))
     if rows is None:
         rule = "needs the rows as a table"
@@ -176,7 +176,7 @@ def check_fits_plain(plain: str, known: Any, rows: NDArray[Any] | None) -> None:
 
 
 def same_rows(plain: Floats, n: int) -> Floats:
-    """The map without what was given, if it has all n rows."""
+    """The map without ``given``; raise unless it has n rows."""
     if len(plain) != n:
         rule = f"is not one point for each of the {n} rows"
         raise ValueError(error_message("report", "plain", f"{len(plain)} rows", rule, "Pass a map of the same rows"))

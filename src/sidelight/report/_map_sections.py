@@ -209,7 +209,7 @@ def forward_section(context: Context) -> Section | None:
     held = f", {_shown_for(context)}" if context.shown_for else ""
     html = (
         '<canvas id="mosaic" class="figure" role="img" aria-label="Forward map on a lattice"></canvas>'
-        f'<p class="caption">Each cell shows {shows} that the model makes of its place on the map{held}. '
+        f'<p class="caption">Each cell shows {shows} at its point of the map, reconstructed by the model{held}. '
         "Cells fade where there is little data and are blank where there is none.</p>"
     )
     return Section("forward", "From map to data", html, data, wide=context.plane.n_components == 1)

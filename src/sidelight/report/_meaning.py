@@ -55,7 +55,7 @@ def axes_of(context: Context) -> Found:
     regions = REGIONS if len(rows) >= 20 * REGIONS else 0
     given = context.given_of(rows).get("given")
     try:
-        with _nameless():
+        with _ignore_feature_name_warning():
             columns = axis_columns(context.model, context.X[rows], given, regions, 0, MOST)
     except ValueError as refused:
         return Found(None, str(refused))
@@ -88,7 +88,7 @@ def groups_of(context: Context, groups: Categories) -> Found:
     settings = Settings("explain.groups", 200, 0.95, 0, TOLERANCE)
     given = context.given_of(rows).get("given")
     try:
-        with _nameless():
+        with _ignore_feature_name_warning():
             columns = group_columns(context.model, context.X[rows], groups.codes[rows], given, settings)
     except ValueError as refused:
         return Found(None, str(refused))
@@ -96,7 +96,7 @@ def groups_of(context: Context, groups: Categories) -> Found:
 
 
 @contextmanager
-def _nameless() -> Iterator[None]:
+def _ignore_feature_name_warning() -> Iterator[None]:
     """Rows of the report are an array, whatever the model was fitted on: scikit-learn need not say so."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
@@ -109,17 +109,17 @@ def _rows(
     """Evenly spaced rows without gaps that are affordable beside some lines; or why there are none."""
     offers = capabilities(last_step_of(context.model))
     if context.X is None:
-        return None, "The rows themselves were not given to the report."
+        return None, "The rows were not passed to the report."
     if not offers.has_jacobian or (lines == 0 and not offers.has_inverse):
-        return None, "The maps of this model have no derivative in closed form, which this is read from."
+        return None, "This needs derivatives of the maps, which this model does not have in closed form."
     if context.informed and context.known is None:
-        return None, "What the model was given is not known of these rows."
+        return None, "The given values of these rows are unknown."
     whole = np.isfinite(context.X).all(axis=1)
     if context.known is not None:
         whole &= context.known.complete
     rows = np.flatnonzero(whole) if among is None else among[whole[among]]
     if len(rows) < 4:
-        return None, "Too few rows miss no entry."
+        return None, "Too few complete rows."
     allowed = _allowed_seconds(context)
     count = min(len(rows), MOST)
     while _seconds(context, count, lines) > allowed and count > FEWEST:

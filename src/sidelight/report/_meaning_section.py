@@ -29,10 +29,10 @@ LISTED = 8
 LEAST = 0.1
 """Share of a feature's variance from which it follows an axis."""
 SHARES = (
-    "The share of a column’s variance that a move along the axis explains, by the model’s way back; blue rises, orange "
-    "falls. A map that bends has columns that follow no axis as a whole."
+    "The share of a column’s variance that a move along the axis explains, by the inverse map; blue rises, orange "
+    "falls. On a curved map a column may follow no axis over the whole map."
 )
-PIXELS = "How pixels change along an axis by the model’s way back, for their standard deviations."
+PIXELS = "Change of pixels along an axis by the inverse map, in standard deviations."
 UP, DOWN = (0, 114, 178), (213, 94, 0)
 """Colours of rising and falling features: blue and vermilion of Okabe and Ito."""
 
@@ -146,8 +146,8 @@ def _regions(context: Context, columns: Columns, names: list[str]) -> str:
 def _caption(context: Context, n_rows: int) -> str:
     words = [SHARES if context.image_shape is None else PIXELS]
     if context.informed:
-        words.append("Columns are looked at after the effect of what was given.")
+        words.append("Columns are shown after subtracting the effect of given.")
     if context.plane.n_components > MOST_AXES:
         words.append(f"The first {MOST_AXES} of {context.plane.n_components} axes.")
-    words.append(f"Measured on {n_rows:,} rows. It says what the map uses, not what causes what.")
+    words.append(f"Measured on {n_rows:,} rows. It describes what the map uses, not causes.")
     return f'<p class="caption">{" ".join(words)}</p>'

@@ -1,4 +1,4 @@
-"""What a report is asked to show."""
+"""Options of a report."""
 
 from __future__ import annotations
 

@@ -29,21 +29,21 @@ def pairs_section(context: Context) -> Section | None:
     measured = errors_of(examples)
     rows = [(name, write_number(error), write_number(share)) for name, error, share in measured.lines()]
     html = _drawn(examples) + table(rows, ("", "mean squared error", "variance explained"), "numbers")
-    known = "Whether the fit saw them, the report cannot know."
-    words = f"{_made_in_words(examples)} {measured.words} {known}{_left_out(examples)}"
-    title = "Pairs" if examples.paired else "Rows and what comes back"
+    known = "They may have been used in the fit."
+    words = f"{_method_sentence(examples)} {measured.words} {known}{_left_out(examples)}"
+    title = "Pairs" if examples.paired else "Rows and reconstructions"
     return Section("pairs", title, f'{html}<p class="caption">{words}</p>')
 
 
-def _made_in_words(examples: Examples) -> str:
+def _method_sentence(examples: Examples) -> str:
     if not examples.paired:
-        return "Each row is coded, and the code brought back."
+        return "Each row is encoded and decoded."
     if examples.sees_outputs:
         return (
-            "The model sees an output through its mapping units and gives it back: that it can, says that the units "
-            "know the change. Rivals see the input alone."
+            "The model reconstructs an output from its mapping units, which shows whether these encode the "
+            "transformation. The rivals use the input alone."
         )
-    return "The model sees the input alone."
+    return "The model uses the input alone."
 
 
 def _left_out(examples: Examples) -> str:

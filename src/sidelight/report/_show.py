@@ -14,7 +14,7 @@ __all__ = ["InlineReport", "show"]
 
 @dataclass(frozen=True, repr=False)
 class InlineReport:
-    """A report that a notebook shows in a frame of ``height`` pixels; ``page`` is the whole HTML file.
+    """A report displayed in a notebook in a frame of ``height`` pixels; ``page`` is the whole HTML text.
 
     See Also
     --------
@@ -36,7 +36,7 @@ class InlineReport:
 
 
 def show(model: Any, X: Any = None, *, height: int = 720, max_rows: int = 10_000, **options: Any) -> InlineReport:
-    """Return the report of a model as an object that a notebook shows inline, at the end of a cell.
+    """Return the report of a model as an object that a notebook displays at the end of a cell.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ def show(model: Any, X: Any = None, *, height: int = 720, max_rows: int = 10_000
     height : int
         Height of the frame in pixels; the report scrolls inside it.
     max_rows : int
-        Most rows on the interactive map: they are stored in the notebook.
+        Maximum number of rows on the interactive map; they are stored in the notebook.
     **options
         All other options of :func:`write`.
 
     Returns
     -------
     InlineReport
-        What the notebook shows; elsewhere, ``page`` is the HTML text.
+        Displayed by a notebook; ``page`` is the HTML text.
 
     See Also
     --------

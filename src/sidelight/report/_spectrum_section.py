@@ -23,11 +23,11 @@ def spectrum_section(context: Context) -> Section | None:
     found = spectrum_of(context.model)
     q = found.n_dimensions
     who = "One axis holds" if q == 1 else f"The first {q} axes hold"
-    words = [f"{who} {100 * found.share:g} % of the variance.", "Bars: the share of each axis; line: summed up."]
+    words = [f"{who} {100 * found.share:g} % of the variance.", "Bars: share of each axis; line: cumulative share."]
     certificate = context.model.certificate_
     if certificate is not None:
         words.append(
-            f"No map that keeps to the same distances is wider by more than {100 * abs(certificate['gap']):.2g} % "
+            f"No map with the same distances has more than {100 * abs(certificate['gap']):.2g} % more variance "
             f"(the distances are kept to {write_number(certificate['feasibility'])} of their mean square)."
         )
     return Section(

@@ -53,7 +53,7 @@ def _widths(context: Context) -> str:
 
 
 def _samples(context: Context) -> str:
-    """How many samples there are, and of what."""
+    """Number and kind of samples, in words."""
     examples, n = context.examples, context.n_rows
     if examples is None or (examples.structure == "rows" and not examples.paired):
         return f"{n:,} rows"
@@ -62,7 +62,7 @@ def _samples(context: Context) -> str:
 
 
 def _made_by(context: Context) -> str:
-    """What was made of the samples, by what, and how long it took."""
+    """Model and duration of the fit, in words."""
     name = name_of(context.described)
     took = "" if context.seconds is None else f" in {_duration(float(context.seconds))}"
     if context.map is not None:
@@ -109,7 +109,7 @@ def quality_section(context: Context) -> Section | None:
     words = "One is best. PCA has as many dimensions and the same rows."
     words = " ".join([words, *measure_notes(informed=context.informed, after_a_step=context.after_a_step)])
     if len(whole) < context.n_rows:
-        words += f" Measured on the {len(whole):,} rows that miss no entry."
+        words += f" Measured on the {len(whole):,} complete rows."
     if context.reliability is not None:
         told = escape(f"{context.reliability.words} The map can be coloured by reliability, and fade the other rows.")
         words = f'{words}</p><p class="caption">{told}'
@@ -126,10 +126,10 @@ def measure_notes(*, informed: bool, after_a_step: bool) -> list[str]:
     notes = []
     if informed:
         notes.append(
-            "Neighbours in the data are alike in what was given, too, which this map leaves out: lower is no fault."
+            "Neighbours in the data also share given values, which this map factors out, so lower values are expected."
         )
     if after_a_step:
-        notes.append("Neighbours in the data are those of plain distances, which a step before the map changed.")
+        notes.append("Neighbours in the data are by plain distances, which a step before the map changed.")
     return notes
 
 
@@ -153,12 +153,12 @@ def _kept_variance(context: Context) -> list[tuple[str, str, str]]:
     side = context.given_of(some)
     back = np.asarray(context.model.inverse_transform(Z, **side)), linear.inverse_transform(linear.transform(rows))
     ours, theirs = (1.0 - float(np.square(rows - given).sum()) / spread for given in back)
-    name = "variance back from the map" + (" and what was given" if side else "")
+    name = "variance reconstructed from the map" + (" and given" if side else "")
     return [(name, write_number(ours), write_number(theirs))]
 
 
 def cost_section(context: Context) -> Section:
-    """What the map cost: time, iterations, and the memory that was expected."""
+    """Cost of the map: time, iterations, and estimated memory."""
     n, d, offers = context.n_rows, context.n_features, capabilities(context.model)
     rows = [("rows × columns", f"{n:,} × {_widths(context)}")] if d else [("samples", f"{n:,}")]
     if context.seconds is not None:
@@ -213,7 +213,7 @@ def training_section(context: Context) -> Section | None:
     if offers.learns_by_contrast:
         # A contrast and a squared error have nothing in common that one axis could show.
         charts = [{"contrast": loss}, looked]
-        words += " The contrast says how far the data is from what the model makes of it; it is no measure of fit."
+        words += " The contrast compares data with the model's own samples; it does not measure the fit."
     else:
         charts = [{"loss": loss, **looked}]
     html = "".join(line_chart(series, at, "step") for series in charts if series)

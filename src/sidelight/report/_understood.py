@@ -31,7 +31,7 @@ def column_in_words(column: Any) -> str:
 
 
 def understood(model: FittedModel) -> str:
-    """Return what was given, what it explains, and whether it is confounded; empty for a model that knows nothing."""
+    """Describe ``given``, the variance it explains, and whether it is confounded; empty without ``given``."""
     given = given_of(model)
     if given is None:
         return ""
@@ -40,5 +40,5 @@ def understood(model: FittedModel) -> str:
     share = f"{100 * model.explained_:.0f} %" if model.explained_ > 0 else "nothing"  # held out: it may be below 0
     words = f"given: {', '.join(names)}, {verb} {share} of the variance"
     if model.confounded_:
-        words += "; the groups differ in the rest, too, so its effect is that on rows that match across groups"
+        words += "; the groups also differ otherwise, so the effect was estimated from matched rows"
     return "; ".join([words, *model.only_here_])

@@ -120,25 +120,25 @@ def write(
     y : array-like of shape (n, e), optional
         For a model that predicts outputs: the outputs of ``X``, preferably of held-out pairs.
     table : data frame or mapping of name to array-like of shape (n,), optional
-        The rows as the user knows them: numbers in their own units, categories, dates, text. The tooltip shows them and
-        the map is coloured by them. By default ``X``; pass it where the model was fitted on scaled or encoded numbers.
+        The rows in their original form: numbers in their own units, categories, dates, text. They are shown in the
+        tooltip and as colours of the map. By default ``X``; pass it if the model was fitted on scaled or encoded
+        numbers.
     to_data : function, optional
         From rows of the model (m, d) to rows in the units of ``table``: an array, or a table with its columns. By
         default the model returns them in these units itself, as a Pipeline does.
     n_columns : int, optional
-        Columns of the data that were embedded, for the summary. By default those that ``to_data`` returns, among which
-        free text of a table is not.
+        Number of embedded columns, for the summary. By default those that ``to_data`` returns, without free text.
     row_names : array-like of shape (n,), optional
         Names of the rows, shown at every point; by default the index of a data frame that has one of its own.
     row_numbers : array-like of int of shape (n,), optional
-        Number of each row in its source, where rows were left out; by default 0, 1, 2, ....
+        Number of each row in its source, if rows were left out; by default 0, 1, 2, ....
     embedding : array-like of shape (n, q), optional
         The map to show instead of ``embedding_``.
     colours : mapping of name to array-like of shape (n,), or data frame, optional
         Columns to colour by and to show at every point.
     colour : str, optional
-        The column of ``colours`` that the map is coloured by at first. By default the labels; without labels the column
-        that neighbours on the map tell best, preferring 2 to 12 categories that were named in ``colours``.
+        The column of ``colours`` shown first. By default the labels; without labels the column that neighbours on the
+        map predict best, preferring 2 to 12 categories named in ``colours``.
     labels : array-like of shape (n,), optional
         Class labels: the first colour, and in the quality measures.
     given : array-like of shape (n,) or (n, g), or table, optional
@@ -156,15 +156,15 @@ def write(
     image_shape : (height, width) or (height, width, 3), optional
         Rows are images of this shape; for pairs, inputs and outputs with that many values.
     title, command, date : str, optional
-        Title of the report, the command that made it, and when: shown if given. By default the file carries no
-        date, so that two of them can be compared.
+        Title of the report, the command that made it, and the date, if given. By default the file has no date, so that
+        two files can be compared.
     notes : sequence of str
-        Sentences to be shown under the summary, for example what was done with text columns.
+        Sentences shown below the summary, for example on the treatment of text columns.
     seconds : float, optional
-        Duration of the fit, shown if given. By default the file carries no time that was measured, so that the same
-        fit gives the same bytes.
+        Duration of the fit, shown if given. By default the file has no measured time, so that the same fit gives the
+        same bytes.
     max_rows : int
-        Most rows on the interactive map; of more, evenly spaced ones are shown (the report says so).
+        Maximum number of rows on the interactive map; of more, evenly spaced ones are shown, with a note.
     sections : sequence of functions
         Each takes the context of the report and returns a section, or None.
 

@@ -42,7 +42,7 @@ class Sample:
     numbers : array of shape (m,)
         Their row numbers.
     given : list, array, table or None
-        What is known of them.
+        Known variables of these rows.
     """
 
     X: Array
@@ -80,13 +80,13 @@ class Rows(ABC):
         return kept
 
     def with_given(self, given: object) -> Self:
-        """The same rows with what is known of them: a list, array or table of n rows in memory."""
+        """The same rows with ``given``: a list, array or table of n rows in memory."""
         informed = copy.copy(self)
         informed.given = given
         return informed
 
     def sampled(self, m: int, seed: int) -> Sample:
-        """At most m rows with their numbers and what is known of them: the rows of ``sample``, in one pass."""
+        """The rows of ``sample`` with their row numbers and their ``given``, read in one pass."""
         X, numbers = sampled_rows(self.blocks(), m, seed)
         return Sample(X, numbers, None if self.given is None else taken(self.given, numbers))
 

@@ -78,7 +78,7 @@ class BatchRows(Rows):
 
 
 def check_batch(owner: object, batch: object, n_features: int | None, *, missing: bool) -> Array:
-    """A batch as float64 (m, d); raises where it is not valid.
+    """Return a batch as float64 (m, d); raise ValueError if it is not valid.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def as_rows(source: object, *, owner: object, missing: bool = False, n_jobs: int
         remedy = "Give sidelight.distributed.DaskRows(source)"
         raise TypeError(error_message(owner, "source", type(source).__name__, "is computed by Dask", remedy))
     remedy = "Give a callable that returns batches, an array, a list of batches, or the path of a .npy or Parquet file"
-    raise TypeError(error_message(owner, "source", type(source).__name__, "cannot be walked more than once", remedy))
+    raise TypeError(error_message(owner, "source", type(source).__name__, "cannot be read more than once", remedy))
 
 
 def _from_file(path: Path, *, owner: object, missing: bool, n_jobs: int | None) -> Rows:
@@ -159,7 +159,7 @@ def _from_file(path: Path, *, owner: object, missing: bool, n_jobs: int | None) 
     if path.is_dir() or path.suffix in (".parquet", ".pq"):
         return BatchRows(lambda: _parquet(path), owner=owner, missing=missing, n_jobs=n_jobs)
     remedy = "Give a .npy or Parquet file, or a callable that reads yours"
-    raise ValueError(error_message(owner, "source", path.name, "is no file of a kind that is read in batches", remedy))
+    raise ValueError(error_message(owner, "source", path.name, "is not a file that can be read in batches", remedy))
 
 
 def _npy(path: Path) -> Iterator[Array]:

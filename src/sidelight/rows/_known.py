@@ -1,4 +1,4 @@
-"""What is known of rows (``given``) in memory: some rows of it, and several parts of it joined."""
+"""``given`` in memory: selecting rows, and joining parts."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def as_actions(actions: Any, n: int, trajectory: Any = None) -> Actions:
     """
     if isinstance(actions, Actions):
         if trajectory is not None:
-            rule = "knows its steps, and a trajectory is given too"
+            rule = "contains its steps already, and a trajectory is given too"
             raise ValueError(error_message("Actions", "actions", "Actions", rule, "Leave trajectory out"))
         return actions.validate(n)
     if actions is None and trajectory is None:

@@ -102,7 +102,7 @@ def _table(owner: object, given: Any) -> Table:
         names = [str(name) for name in given.columns]
         if len(set(names)) < len(names):
             repeated = next(name for name in names if names.count(name) > 1)
-            rule = "is there more than once"
+            rule = "occurs more than once"
             raise ValueError(
                 error_message(owner, "given", f"column {repeated!r}", rule, "Give each column its own name")
             )
@@ -131,7 +131,7 @@ def _array(entries: Any) -> Array:
 
 
 def _entries(owner: object, entries: Any) -> Entries:
-    """One column as an array, with what its type says: dates become days, categorical types keep their order."""
+    """One column as an array: dates become days, categorical types keep their order."""
     dtype = getattr(entries, "dtype", None)
     names, order = _categories(entries, dtype)
     array = _array(_unwrapped(entries, dtype))

@@ -38,7 +38,7 @@ def distinct_pairs(owner: object, argument: str, pairs: Any, n: int) -> Pairs:
     ordered = np.sort(found.index, axis=1)
     kept, first, counts = np.unique(ordered, axis=0, return_index=True, return_counts=True)
     if len(kept) < len(ordered):
-        rule = "is there more than once and counts once"
+        rule = "occurs more than once and counts once"
         warn(error_message(owner, argument, listed(kept[counts > 1]), rule, "Give each pair once"), UserWarning)
     return Pairs(ordered[np.sort(first)], n)
 

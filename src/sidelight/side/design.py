@@ -1,4 +1,4 @@
-"""Say before a fit what the design of ``given`` does not allow: columns that cannot be told apart, groups of few rows.
+"""Warnings about the design of ``given`` before a fit: confounded columns, groups of few rows.
 
 Two columns of categories are the two sides of a graph whose edges are the combinations of values that occur. Effects
 that add up can be told apart if that graph is connected, and only then:

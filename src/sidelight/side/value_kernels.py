@@ -75,7 +75,7 @@ def _from_mapping(owner: object, kernel: Mapping[Any, Any]) -> tuple[tuple[Any, 
 
 
 def _check(owner: object, matrix: Array) -> None:
-    """Raise ValueError for what is no kernel of a density estimate."""
+    """Raise ValueError for a matrix that is not a valid kernel."""
     seen = f"array of shape {matrix.shape}"
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
         rule, remedy = "is not square", "Give the kernel between all pairs of values"

@@ -47,7 +47,7 @@ class AnnealingSettings:
         return self.start or _START * self.regularization
 
     def from_a_sheet(self) -> AnnealingSettings:
-        """The same from a start that is an unfolded sheet: it begins near the final λ, unless ``start`` is given."""
+        """The schedule for a start that is already unfolded: from near the final λ, unless ``start`` is given."""
         return self if self.start is not None else replace(self, start=_UNFOLDED * self.regularization)
 
     def schedule(self) -> list[float]:

@@ -1,4 +1,4 @@
-"""Hold some rows where they start while the others move.
+"""Keep some rows fixed at their start while the others are optimised.
 
 Of an objective f(Z) with Z (n, q) and M the diagonal matrix with 0 for held rows and 1 for the others, the function of
 the rows that move has the gradient M ∇f, and M P M is an approximate inverse Hessian of it if P is one of f. Steps of a

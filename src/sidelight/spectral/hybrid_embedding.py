@@ -77,16 +77,16 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estimator):
         If set, neighbours are all rows within this distance, in units of the data, and ``n_neighbors`` is not used.
     graph : {"mutual", "union"}, default="mutual"
         Edges between rows that are both neighbours of each other, or between rows of which at least one is (with a
-        ``radius`` there is no difference). Unconnected pieces are joined by their shortest links.
+        ``radius`` there is no difference). Disconnected components are joined by their shortest links.
     heat : float or None, default=None
         Width of the Laplacian's weights ``exp(-d²/heat)``, in squared units of the data; None: every edge has weight 1.
     n_landmarks : int, "auto" or None, default="auto"
         Number of rows from which distances along a graph are computed; None: all. "auto": all up to 2,000 rows, else
         256.
     negative : {"auto", "clip", "shift"}, default="auto"
-        How negative eigenvalues are treated, which occur near α = 1 and with few rows. "clip": their columns are 0, as
-        the objective asks. "shift": all eigenvalues are raised by ``(α/2) |L|``, to those of the kernel
-        ``((1-α) s M + (α/2)(|L| I - L)) / (1 - α/2)``. "auto": shift if fewer than q eigenvalues are positive.
+        Treatment of negative eigenvalues, which occur near α = 1 and with few rows. "clip": their columns are 0, the
+        optimum of the objective. "shift": all eigenvalues are raised by ``(α/2) |L|``, to those of the kernel ``((1-α)
+        s M + (α/2)(|L| I - L)) / (1 - α/2)``. "auto": shift if fewer than q eigenvalues are positive.
     random_state : int, RandomState or None, default=None
         For ``sample``; nothing else is random. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None

@@ -37,7 +37,7 @@ class ReconstructionDistance:
     parameters : sequence or None, default=None
         The values of θ to try. None: one pixel, or 10 degrees, in either direction; required for a callable.
     n_neighbors : int, default=20
-        Edges kept for each row and θ. Unconnected pieces are joined by their shortest Euclidean links.
+        Edges kept for each row and θ. Disconnected components are joined by their shortest Euclidean links.
     size : int, default=3
         Width of the local filter.
     n_jobs : int or None, default=None
@@ -103,7 +103,7 @@ class ReconstructionDistance:
         if self.parameters is not None:
             return list(self.parameters)
         if not isinstance(self.transformation, str):
-            rule = "says nothing of a transformation of your own"
+            rule = "has no default for a callable transformation"
             raise ValueError(error_message(self, "parameters", None, rule, "Give the values of θ to try"))
         step = STEPS[self.transformation]
         return [-step, step]

@@ -61,7 +61,7 @@ class TangentDistance:
         because the transformation itself then bridges the steps between rows. 0: none.
     paths : bool, default=False
         False: the angle of each pair. True: sin² is summed along shortest paths, so that rows that are connected by
-        gradually changing rows are near. Unconnected pieces are joined by their shortest links.
+        gradually changing rows are near. Disconnected components are joined by their shortest links.
     parameters : sequence or None, default=None
         With ``paths``: values of θ, besides 0, by which a row is transformed before its tangents are compared with
         those of other rows.

@@ -1,4 +1,4 @@
-"""What each column of a table means: a number, a category, a date, an identifier ...
+"""Infer the kind of each column of a table: number, category, date, identifier ...
 
 Nothing is changed here; :class:`~sidelight.TableEncoder` encodes columns by what is decided here, and
 ``sidelight look`` prints it. Every decision comes with a reason in plain words, and can be overruled by ``kinds``.
@@ -41,7 +41,7 @@ _ANGLE = re.compile(r"angle|direction|heading|bearing|azimuth|phase", re.IGNOREC
 
 @dataclass(frozen=True)
 class ColumnUse:
-    """What one column was understood as.
+    """Inferred kind of one column.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class ColumnUse:
 
 
 def understand(frame: Any, kinds: Mapping[str, str] | None = None) -> tuple[ColumnUse, ...]:
-    """Return what each column of a table means.
+    """Return the inferred kind of each column of a table.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def understand(frame: Any, kinds: Mapping[str, str] | None = None) -> tuple[Colu
 
 
 def understand_table(table: Table, kinds: Mapping[str, str] | None = None) -> tuple[ColumnUse, ...]:
-    """Return what each column means, of a table that has been read."""
+    """Return the inferred kind of each column of a parsed table."""
     wanted = dict(kinds or {})
     _check_kinds(wanted, [column.name for column in table.columns])
     found = []
@@ -139,7 +139,7 @@ def read_by(columns: Mapping[str, TableColumn], uses: Iterable[ColumnUse]) -> di
 
 
 def understood_columns(table: Table, kinds: Mapping[str, str] | None) -> tuple[Table, tuple[ColumnUse, ...]]:
-    """Return a table with its marks read as missing, and what each of its columns means."""
+    """Return a table with its marks read as missing, and the inferred kind of each column."""
     uses = understand_table(table, kinds)
     return replace(table, columns=tuple(read_by(table.by_name(), uses).values())), uses
 
@@ -169,7 +169,7 @@ def _use(column: TableColumn, kind: str, reason: str, **more: Any) -> ColumnUse:
 
 
 def _understood(column: TableColumn, *, named: bool, decimal_comma: bool) -> ColumnUse:
-    """What a column means, by its type, its entries and its name."""
+    """Infer the kind of a column from its type, its entries and its name."""
     present = column.present
     if not len(present):
         return _use(column, "empty", "it has no entry")

@@ -1,4 +1,4 @@
-"""From columns to codes: what each kind of column is encoded by, and the two ways through it."""
+"""Encoding and decoding of columns by kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fit knows of the columns of a table, to find the gaps of further tables and to fill them from codes."""
+"""Fitted description of the columns of a table, to find missing entries of new tables and fill them from codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of any library as plain columns: NumPy arrays with a mask of what is missing.
+"""Tables of any library as plain columns: NumPy arrays with a mask of missing entries.
 
 Frames of pandas, polars, pyarrow and others are read through narwhals; arrays and lists of rows are accepted too. What
 a column *means* is decided in ``_column_kinds.py``; here only its type is looked at.

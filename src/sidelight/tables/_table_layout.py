@@ -1,4 +1,4 @@
-"""What a table looked like, so that decoded columns can be written as such a table again."""
+"""Layout of a table, to write decoded columns in the same form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the estimators of this room have in common: they take tables of mixed columns with gaps."""
+"""Mixin of the estimators of this package: they take tables of mixed columns with missing entries."""
 
 from __future__ import annotations
 

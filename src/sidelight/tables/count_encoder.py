@@ -42,7 +42,7 @@ _BLOCK = 512  # rows that are written out at a time on the way back
 
 
 class CountEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
-    """Turn counts, sparse or dense, into a few coordinates for an embedding, and back into expected counts.
+    """Encode counts, sparse or dense, as a few coordinates for an embedding, and decode them to expected counts.
 
     The coordinates are the principal ones of the Poisson deviance residuals of the counts, given the total of each row
     and the share of each column: the approximation of GLM-PCA by Townes et al. [1]_. A transformer, to be put before
@@ -51,14 +51,14 @@ class CountEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     Parameters
     ----------
     n_components : int, default=50
-        Coordinates; no more than rows or columns.
+        Number of coordinates, at most the number of rows or columns.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
 
     Attributes
     ----------
     shares_ : array of shape (d,)
-        Share of each column in all counts. A column without a count in ``fit`` has none, and is left out in new rows.
+        Share of each column in all counts. Columns without a count in ``fit`` are ignored in new rows.
     total_ : float
         Median of the totals of the rows with counts.
     reduction_ : TruncatedBasis
@@ -126,7 +126,7 @@ class CountEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         ----------
         X : array of shape (m, k)
         totals : array of shape (m,), number or None, default=None
-            Totals of the rows, which coordinates alone do not say; None: ``total_``, the median of the training rows.
+            Totals of the rows, which the coordinates do not contain; None: ``total_``, the median of the training rows.
 
         columns : names, numbers or mask, default=None
             Columns of the data to return, in this order, without computing the others; None: all.
@@ -154,7 +154,7 @@ class CountEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         return out
 
     def estimate_cost(self, n: int, d: int) -> Cost:
-        """What fitting n rows of d columns takes, for one count in twenty that is not 0."""
+        """Estimate memory and time of a fit of n rows and d columns, if 5 % of the counts are not 0."""
         width = self.n_components + 10
         entries = 0.05 * n * d
         return Cost(int(36 * entries + 8 * width * (4 * n + 18 * d) + 2**26), 0.05 + 1e-8 * entries * width)

@@ -40,7 +40,7 @@ _TRIED = 5000  # rows up to which the trials of models take less than in proport
 
 
 class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
-    """Fill the missing entries of a table, from what each row has.
+    """Impute the missing entries of a table from the observed entries of each row.
 
     Columns of any kind are used and filled: numbers, categories, ordered categories, truth values, dates, angles. They
     are encoded as :class:`TableEncoder` does, a model of the codes gives the mean (``transform``), joint draws
@@ -54,8 +54,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
         the Gaussian has completed. "auto" blends them by the squared error on a tenth of the observed entries, which it
         holds out (``held_out_``), and keeps the Gaussian alone unless the blend is clearly better.
     kinds : dict or None, default=None
-        Column -> kind, for columns that are to be understood otherwise, as in :class:`TableEncoder`; "drop" leaves a
-        column as it is.
+        Column -> kind, to override the inferred kind, as in :class:`TableEncoder`; "drop" leaves a column unchanged.
     n_jobs : int or None, default=None
         Threads; None: all.
     verbose : int, default=0
@@ -67,31 +66,31 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
     Attributes
     ----------
     columns_ : tuple of ColumnUse
-        What each column was understood as; ``used`` ones are filled by the model and help to fill others.
+        The inferred kind of each column; ``used`` ones are imputed by the model and help to impute others.
     method_ : str
-        The model that was chosen; "none" where no column varies.
+        The model used; "none" if no column varies.
     held_out_ : dict
         Model -> root mean squared error on the held-out entries, in standard deviations of the (encoded) columns; about
-        1 is no better than the mean of the column. Empty where there were too few entries to hold any out.
+        1 is no better than the mean of the column. Empty if there were too few entries to hold any out.
     n_held_out_ : int
-        Number of these entries, by whose errors intervals are calibrated.
+        Number of these entries, on which intervals are calibrated.
     model_ : EntryModel or None
     plan_ : FillPlan
-        Codes of the columns, and how each is filled.
+        Codes of the columns, and how each is imputed.
     sample_ : RowSample or None
-        Encoded rows of the fit, at most 1,000, by which draws tell how certain its parameters are.
+        Encoded rows of the fit, at most 1,000, from which ``draws`` estimates the uncertainty of the parameters.
     seed_ : int
-        Of the draws.
+        Seed of the draws.
     n_features_in_ : int
     feature_names_in_ : array of str
-        Only where the columns had names.
+        Only if the columns had names.
 
     Notes
     -----
-    Numbers come back whole where all observed entries of a table with names are whole, not negative where none is, and
-    within 0 and 1 where all are. A category is the one of the largest expected indicator. A row without any entry gets
-    the unconditional mean. A column with one value only is filled with it. Free text, identifiers and columns without
-    any entry stay missing, with a warning at the fit, and all columns are kept (as ``keep_empty_features=True`` does in
+    Imputed numbers are whole, non-negative, or within 0 and 1 if all observed entries of the column are (in a table
+    with names). A category is the one with the largest expected indicator. A row without any entry gets the
+    unconditional mean. A column with one value only is filled with it. Free text, identifiers and columns without any
+    entry stay missing, with a warning at the fit, and all columns are kept (as ``keep_empty_features=True`` does in
     scikit-learn). A category that the fit has not seen stays as it is.
 
     At ``transform`` columns are matched by name and returned in the order of the fit; new ones are left out with a
@@ -153,14 +152,14 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
 
     @property
     def columns_(self) -> tuple[ColumnUse, ...]:
-        """What each column was understood as."""
+        """The inferred kind of each column."""
         check_is_fitted(self, "plan_")
         return self.plan_.columns
 
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Any, y: Any = None) -> Imputer:
-        """Understand the columns and fit the model of their entries.
+        """Infer the kinds of the columns and fit the model of their entries.
 
         Parameters
         ----------
@@ -194,7 +193,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
         Parameters
         ----------
         X : table of shape (n, d)
-            Columns are matched by name where both tables have names, else by position.
+            Columns are matched by name if both tables have names, else by position.
 
         Returns
         -------
@@ -206,11 +205,11 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
 
     @one_blas_thread
     def draws(self, X: Any, n: int = 5) -> list[Any]:
-        """Return ``n`` tables, in each of which the missing entries are drawn from their joint distribution.
+        """Return ``n`` tables with the missing entries drawn from their joint distribution.
 
-        For multiple imputation: analyse each table, and combine the results by Rubin's rules. Each table is drawn with
-        parameters of its own, fitted to rows of the fit that are drawn with replacement. The entries of a row are drawn
-        together, given what is observed in it. Draw k is the same however many are asked for.
+        For multiple imputation: analyse each table, and combine the results by Rubin's rules. Each table has its own
+        parameters, fitted to a bootstrap sample of the rows of the fit. The entries of a row are drawn jointly, given
+        its observed entries. Draw k does not depend on ``n``.
 
         Parameters
         ----------
@@ -239,11 +238,11 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
 
     @one_blas_thread
     def interval(self, X: Any, level: float = 0.9) -> Intervals:
-        """Return intervals of the missing entries, and probabilities of missing categories.
+        """Return intervals for the missing entries, and probabilities of missing categories.
 
-        Their widths are those that this share of the entries held out at the fit would have needed, in units of each
-        entry's own standard deviation; the fewer there were (``n_held_out_``), the wider. Whole numbers and ordered
-        categories are rounded outwards.
+        Their width is calibrated so that they contain this share of the entries held out at the fit, in units of each
+        entry's standard deviation; the fewer entries (``n_held_out_``), the wider. Whole numbers and ordered categories
+        are rounded outwards.
 
         Parameters
         ----------
@@ -270,7 +269,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
         return Cost(64 * n * d + 64 * d * min(n, d), 0.1 + d**1.4 * (1.5e-3 * tried**0.6 + 3e-5 * rest))
 
     def _fitted_model(self, A: Array, seed: int) -> tuple[EntryModel | None, dict[str, float]]:
-        """The model of the code (n, p), None where it has no columns, and the errors of the models that were tried."""
+        """The model of the code (n, p), None if it has no columns, and the errors of the candidate models."""
         if not A.shape[1]:
             return None, {}
         errors: dict[str, float] = {}

@@ -34,52 +34,52 @@ _TAILS = ("auto", "keep")
 
 
 class TableEncoder(TransformerMixin, TakesTables):
-    """Turn a table of numbers, categories, dates and text into numbers of equal weight, and back.
+    """Encode a table of numbers, categories, dates and text as numbers of equal weight, and decode them.
 
     A transformer, to be put before any embedding. Each column counts the same: its code has a total variance of 1,
-    whether it is a number (1 if it is Gaussian, since quartiles set its scale) or a category of many levels. What a
-    column means is decided by its type, its entries and its name (``columns_`` says what and why; ``kinds`` overrules
-    it). Identifiers, constant and empty columns are left out. Missing entries stay missing: NaN in all columns of their
-    code.
+    whether it is a number (1 if it is Gaussian, since quartiles set its scale) or a category of many levels. The kind
+    of a column is inferred from its type, its entries and its name (``columns_`` has the kind and the reason; ``kinds``
+    overrides it). Identifiers, constant and empty columns are left out. Missing entries stay missing: NaN in all
+    columns of their code.
 
     Parameters
     ----------
     kinds : dict or None, default=None
         Column -> "number", "category", "ordinal", "boolean", "date", "angle", "text", "identifier" (left out) or "drop"
-        (left out), for columns that are to be understood otherwise.
+        (left out), to override the inferred kind.
     scaling : {"robust", "standard", "none"}, default="robust"
-        Of numbers: median and interquartile range / 1.349 (the standard deviation, where that is 0), or mean and
-        standard deviation, or as they are.
+        Scaling of numbers: median and interquartile range / 1.349 (the standard deviation, if that is 0), mean and
+        standard deviation, or none.
     tails : {"auto", "keep"}, default="auto"
-        "auto": asinh for a number with heavy tails, where a Gaussian predicts held-out entries better after it.
+        "auto": asinh for a number with heavy tails, if held-out entries are then more likely under a Gaussian.
     min_frequency : int or float, default=2
         Categories with fewer rows (below 1: with a smaller share of the rows) share one level "other", if there are at
         least two of them. Its inverse is the most frequent of them.
     n_text : int, default=16
-        Columns of the code of free text.
+        Number of columns of the code of free text.
     random_state : int, RandomState or None, default=None
-        For the singular vectors of text. None is a fixed seed: the same call gives the same result.
+        Seed of the singular vectors of text. None is a fixed seed: the same call gives the same result.
 
     Attributes
     ----------
     columns_ : tuple of ColumnUse
-        What each column was understood as: ``name``, ``kind``, ``reason``, ``used``, ``number_format``, ``n_missing``;
-        ``sentence()`` puts it in one line.
+        Inferred kind of each column: ``name``, ``kind``, ``reason``, ``used``, ``number_format``, ``n_missing``;
+        ``sentence()`` describes it in one line.
     blocks_ : tuple of ColumnBlock
         For each used column its ``name`` and the slice ``columns`` of the code that it occupies.
     n_features_in_ : int
     feature_names_in_ : array of str
-        Only where the columns had names.
+        Only if the columns had names.
 
     Notes
     -----
-    At ``transform`` columns are matched by name: their order does not matter, new ones are ignored with a warning,
-    missing ones refused unless they were left out. A category that was not seen at the fit is taken as missing, with a
-    warning. Another type that can be read the same way is read so (numbers written as text, for example).
+    At ``transform`` columns are matched by name: their order does not matter, new ones are ignored with a warning, and
+    missing ones raise an error unless they were left out. A category that was not in the fit counts as missing, with a
+    warning. Columns of another type are converted if possible (numbers written as text, for example).
 
-    The inverse has the same columns and types. Identifiers, empty columns and free text cannot be known and are missing
-    (in pandas, missing whole numbers have the type ``Int64``). Dates come back by their trend, in the resolution they
-    had. Tables of numbers without names, such as arrays, are understood as numbers throughout.
+    The inverse has the same columns and types. Identifiers, empty columns and free text cannot be reconstructed and are
+    missing (in pandas, missing whole numbers have the type ``Int64``). Dates are reconstructed from their trend, in the
+    original resolution. In tables of numbers without names, such as arrays, all columns are numbers.
 
     See Also
     --------
@@ -132,7 +132,7 @@ class TableEncoder(TransformerMixin, TakesTables):
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
-        """Understand the columns and learn their codes.
+        """Infer the kinds of the columns and fit their codes.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class TableEncoder(TransformerMixin, TakesTables):
         Parameters
         ----------
         X : table of shape (n, d)
-            Columns are matched by name where both tables have names, else by position.
+            Columns are matched by name if both tables have names, else by position.
         """
         check_is_fitted(self, "codes_")
         table = read_table(X)
@@ -166,19 +166,19 @@ class TableEncoder(TransformerMixin, TakesTables):
         return A.astype(np.float32) if isinstance(X, np.ndarray) and X.dtype == np.float32 else A
 
     def inverse_transform(self, X: Any, *, probabilities: bool = False) -> Any:
-        """Return the table of a code, with the columns and types of the fit.
+        """Decode codes to a table with the columns and types of the fit.
 
         Parameters
         ----------
         X : array of shape (n, p)
-            Codes; categories are those of the largest probability.
+            Codes; categories are decoded to the level of largest probability.
         probabilities : bool, default=False
-            Add the probability of each level behind the columns of categories and truth values.
+            Add columns with the probability of each level after categories and booleans.
 
         Returns
         -------
         table of shape (n, d)
-            Of the library of the table of the fit. NaN in a code gives a missing entry.
+            Of the same library as the table of the fit. NaN in a code gives a missing entry.
         """
         check_is_fitted(self, "codes_")
         A = np.asarray(checked_array(self, X, dtype=np.float64, ensure_all_finite="allow-nan"))
@@ -191,7 +191,7 @@ class TableEncoder(TransformerMixin, TakesTables):
         return self.layout_.build(decode_columns(A, self.blocks_, self.codes_), len(A), extra, index)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the columns of the code: the column's own, and behind it the level or part, if any."""
+        """Return the names of the columns of the code: name of the table column, then its level or part."""
         check_is_fitted(self, "codes_")
         names = [name for block, code in zip(self.blocks_, self.codes_, strict=True) for name in code.names(block.name)]
         return np.array(names, dtype=object)

@@ -44,7 +44,7 @@ __all__ = ["TwoWayEmbedding"]
 
 
 class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estimator):
-    """Make any embedding two-way: maps for new rows and back to the data, densities and samples.
+    """Add maps for new rows, an inverse map, densities and samples to any embedding.
 
     The maps are kernel regressions [1]_ [2]_ between the data and its embedding, as those of a kernel information
     embedding [3]_, with a bandwidth for each neighbourhood.
@@ -52,13 +52,13 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estimator):
     Parameters
     ----------
     estimator : estimator or None, default=None
-        Anything with ``fit_transform`` (UMAP, t-SNE, Isomap, ...); None: PCA to two dimensions. It is cloned.
-        Not needed where ``fit`` gets an ``embedding``.
+        Any estimator with ``fit_transform`` (UMAP, t-SNE, Isomap, ...); None: PCA to two dimensions. It is cloned. Not
+        needed if an ``embedding`` is passed to ``fit``.
     maps : {"own", "kernel"}, default="own"
         "own": ``transform``, ``inverse_transform``, ``denoise`` and ``score`` use the maps of the estimator itself if
         it is one of scikit-learn's linear methods (PCA, IncrementalPCA, FactorAnalysis, FastICA, TruncatedSVD), and
-        kernel regressions otherwise; of KernelPCA and Isomap (Euclidean, up to 2,000 rows), ``transform`` is their own
-        and the way back a kernel regression. "kernel": kernel regressions in any case.
+        kernel regressions otherwise; for KernelPCA and Isomap (Euclidean, up to 2,000 rows), ``transform`` is their own
+        and ``inverse_transform`` a kernel regression. "kernel": kernel regressions in any case.
     random_state : int, RandomState or None, default=None
         For ``sample``. The estimator keeps its own. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -69,9 +69,9 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estimator):
     embedding_ : array of shape (n, q)
     estimator_ : the fitted estimator (absent after ``fit(embedding=...)`` and after ``sidelight.load``)
     estimator_description_ : str
-        What made the embedding.
+        Class and parameters of the estimator, as text.
     linear_ : LinearMaps
-        The maps of a linear estimator, as arrays (absent where the maps are kernel regressions).
+        The maps of a linear estimator, as arrays (absent if the maps are kernel regressions).
     projection_ : KernelProjection
         The map of KernelPCA or Isomap from rows to latent points, as arrays (absent for all others).
     n_features_in_ : int
@@ -82,13 +82,13 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estimator):
 
     Notes
     -----
-    ``transform`` uses the kernel map also where another nonlinear estimator has a ``transform`` of its own: it embeds
-    row by row, and a model gives the same results before and after it was saved (the maps are saved, never the
-    estimator). The maps of linear methods are a mean and two matrices, those of KernelPCA and Isomap the rows and
-    eigenvectors of their kernel, which are saved as such.
+    ``transform`` uses the kernel map even if another nonlinear estimator has a ``transform`` of its own: it embeds row
+    by row, and a model gives the same results before and after saving (the maps are saved, never the estimator). The
+    maps of linear methods are a mean and two matrices, those of KernelPCA and Isomap the rows and eigenvectors of their
+    kernel, which are saved as such.
 
-    The estimator runs with one BLAS and OpenMP thread, so that its result does not depend on their number; to give it
-    all of them, fit it yourself and pass ``embedding=``.
+    The estimator runs with one BLAS and OpenMP thread, so that its result does not depend on their number; to use all
+    of them, fit it yourself and pass ``embedding=``.
 
     References
     ----------
@@ -129,18 +129,18 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estimator):
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: object = None, *, embedding: object = None) -> TwoWayEmbedding:
-        """Embed with the estimator, or take a ready embedding, and fit the maps both ways.
+        """Embed with the estimator, or use a given embedding, and fit the maps in both directions.
 
         Parameters
         ----------
         X : array or sparse array of shape (n, d)
-            Sparse rows are reduced to 50 principal coordinates without a dense copy, which the estimator gets; all maps
-            begin and end in the d columns.
+            Sparse rows are reduced to 50 principal coordinates without a dense copy, and passed to the estimator; the
+            maps take and return all d columns.
         y : array or None, default=None
             Passed to the estimator.
         embedding : array of shape (n, q) or None, default=None
-            Latent points of the rows, by whatever method; None: the estimator makes them. Equal rows are moved to the
-            mean of their points.
+            Latent points of the rows, by any method; None: computed by the estimator. Equal rows get the mean of their
+            points.
 
         Returns
         -------
@@ -179,7 +179,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estimator):
         return np.asarray(self.fit(X, y, embedding=embedding).embedding_)
 
     def estimate_cost(self, n: int, d: int) -> Cost:
-        """What fitting the maps takes for n rows and d columns (the estimator's own cost not counted)."""
+        """Estimate memory and time of fitting the maps for n rows and d columns, without the estimator."""
         return Cost(int(8 * n * (4 * d + 4 * LISTED) + 2**26), 0.1 + n * (2e-4 + 1.6e-6 * d) + 1e-11 * n * n * d)
 
     def _maps(self) -> TwoWayMaps:

@@ -31,7 +31,7 @@ _KEPT = 0.9995  # share of the variance that the principal axes keep, if noise d
 
 @dataclass(frozen=True, eq=False)
 class ActionDynamics:
-    """What actions do to latent points.
+    """Model of the effect of actions on latent points.
 
     Parameters
     ----------

@@ -72,11 +72,11 @@ class ActionMixin(TwoWayMixin):
         -------
         next : array of shape (m,), or array of shape (m, d)
             For training rows: the first training row of the place that the action leads to: the observed one if the
-            action was taken at this place in training, else the place whose distances fit best (4.6), or that is
-            nearest to where the action's map or the dynamics lead. For new observations: the observation expected next,
-            the mean of that place's rows, or what the dynamics say.
+            action was taken at this place in training, else the place whose distances fit best (4.6), or the place
+            nearest to the prediction of the action's map or of the dynamics. For new observations: the expected next
+            observation, which is the mean of that place's rows, or the prediction of the dynamics.
         points : array of shape (m, r)
-            Only with ``return_points``: where the action takes the rows in ``latent_``.
+            Only with ``return_points``: the predicted points in ``latent_``.
         """
         check_is_fitted(self)
         world = self._action_model()
@@ -95,7 +95,7 @@ class ActionMixin(TwoWayMixin):
     ) -> Array | tuple[Array, Array]:
         """The observations (m, d) expected after an action at new observations (m, d), and their latent points."""
         if not self._has_data_space():
-            rule = "holds observations, and distances have no way back to them"
+            rule = "holds observations, and precomputed distances have no inverse map to them"
             raise ValueError(error_message(self, "rows", f"array of shape {X.shape}", rule, "Give row numbers"))
         checked = self._checked(X)
         dynamics, frame = world.dynamics, self.frame_
@@ -197,9 +197,9 @@ class ActionMixin(TwoWayMixin):
         the nearest place. With ``X`` alone there are no steps, and the score is the R² of the reconstruction, as in
         every other model: ``1 - |X - denoise(X)|² / |X - mean|²``.
 
-        With dynamics (``solved_by_``) there are no places to hit: the score is ``1 - |x̂' - x'|² / |x - x'|²``, how much
-        better the next observation is predicted than by no change; without ``X``, on stretches of the training rows
-        that were left out.
+        With dynamics (``solved_by_``) there are no discrete places: the score is ``1 - |x̂' - x'|² / |x - x'|²``, the
+        improvement of the predicted next observation over no change; without ``X``, on left-out segments of the
+        training rows.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ class ActionMixin(TwoWayMixin):
         walk, vectors = read_actions(type(self).__name__, actions, len(rows), trajectory)
         wanted = len(dynamics.centre) - self.latent_.shape[1]
         if (vectors is None) != bool(dynamics.names) or (vectors is not None and vectors.shape[1] != wanted):
-            rule = "are not of the kind of training"
+            rule = "are not of the type used in fit"
             raise ValueError(error_message(self, "actions", repr(walk), rule, f"Give {self._known_actions(world)}"))
         labels = walk.labels if vectors is None else vectors[walk.steps[:, 0]]
         good = [at for at, label in enumerate(labels) if world.knows(label)]

@@ -50,8 +50,8 @@ def planned(
     there = _matching_places(owner, "goal", goal, world, steps, n_components)
     codes = _shortest(transitions(world.points, steps), here, there)
     if codes is None:
-        rule = f"cannot be reached from start={start!r} by steps that the training rows vouch for"
-        raise ValueError(error_message(owner, "goal", goal, rule, "Drive a path that connects the two, and fit again"))
+        rule = f"cannot be reached from start={start!r} by steps that the training rows determine"
+        raise ValueError(error_message(owner, "goal", goal, rule, "Add a path that connects the two, and fit again"))
     if max_length is not None and len(codes) > max_length:
         rule = f"is too short: the shortest plan has {len(codes)} actions"
         raise ValueError(error_message(owner, "max_length", max_length, rule, "Allow a longer plan, or a nearer goal"))
@@ -83,9 +83,7 @@ def _matching_places(
     found = order[away[order] <= reach]
     if len(found) == 0:
         rule = f"is {away.min():.3g} from the nearest training row, more than half a step ({reach:.3g})"
-        raise ValueError(
-            error_message(owner, argument, place, rule, "Choose a place that the training rows went through")
-        )
+        raise ValueError(error_message(owner, argument, place, rule, "Choose a place that was visited in training"))
     return np.asarray(found)
 
 

@@ -97,7 +97,7 @@ def read_actions(owner: str, actions: object, n: int, trajectory: object) -> tup
 def chosen_route(
     points: Array, squares: Array, measured: bool, actions: Actions, vectors: Array | None, unit: float
 ) -> Route:
-    """Choose the model of a walk by what its rows and actions say; parameters as those of ``walked_world``.
+    """Choose the model of a walk from its rows and actions; parameters as those of ``walked_world``.
 
     ``squares`` (n, n) are the squared distances of the rows, ``measured`` if these are not Euclidean.
     """
@@ -153,7 +153,7 @@ def _is_quick(states: Array, actions: Actions) -> bool:
 
 
 def _majority(states: Array, actions: Actions) -> Array:
-    """Steps (m,) that agree with most: of their action from this place, and of their action to where they end."""
+    """Steps (m,) that agree with the majority of steps of their action from the same place and to the same place."""
     begins, ends = states[actions.steps].T
     kept = np.ones(len(begins), dtype=bool)
     n = int(states.max()) + 1

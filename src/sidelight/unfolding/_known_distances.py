@@ -58,9 +58,9 @@ def known_distances(
     """
     if known is not None:
         if pairs is not None or distances is not None:
-            rule = "is given beside pairs, whose old name it is"
+            rule = "is the old name of pairs, which is given too"
             raise ValueError(error_message(owner, "known", "array", rule, "Give pairs and distances alone"))
-        rule = "is deprecated: cross-validation does not cut plain row numbers with the rows, and cuts them wrongly"
+        rule = "is deprecated: cross-validation splits plain row numbers wrongly"
         remedy = "Give pairs=Pairs(index, n_samples, values=distances)"
         warn(error_message(owner, "known", type(known).__name__, rule, remedy), FutureWarning)
         return _from_triples(owner, known, n)

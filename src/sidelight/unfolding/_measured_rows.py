@@ -91,7 +91,7 @@ def is_precomputed(metric: object) -> bool:
 def check_metric(owner: str, metric: object) -> None:
     """``metric`` must be one of ``METRICS``, "precomputed", or a function of two rows."""
     if not (callable(metric) or (isinstance(metric, str) and metric in (*METRICS, "precomputed"))):
-        rule = "is not a distance that is known here"
+        rule = "is not the name of a metric"
         remedy = f'Give "precomputed", a function of two rows, or one of {", ".join(METRICS)}'
         raise ValueError(error_message(owner, "metric", metric, rule, remedy))
 
@@ -124,7 +124,7 @@ def checked_distances(owner: str, points: Array, metric: object) -> Array:
             error_message(owner, "X", f"array of shape {points.shape}", "is not square", "Give all distances")
         )
     if not np.isfinite(points).all() or (points < 0).any():
-        rule = "gives what is no finite distance of 0 or more"
+        rule = "returns a value that is not a finite distance of 0 or more"
         raise ValueError(error_message(owner, "metric", metric, rule, "Give distances"))
     D = np.sqrt(0.5 * (points**2 + points.T**2))
     np.fill_diagonal(D, 0.0)

@@ -57,7 +57,7 @@ SETTINGS = (Setting(1e-4, True), Setting(0.01, True), Setting(0.1, True), Settin
 
 @dataclass(frozen=True, eq=False)
 class OrderedWalk:
-    """Rows in an order in which each follows the row before it, or begins a trajectory.
+    """Rows ordered so that each follows the row before it or starts a trajectory.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def log_evidence(walk: OrderedWalk, positions: Array, steps: Steps, setting: Set
 
 
 def place_evidence(walk: OrderedWalk, positions: Array, new: Array) -> float:
-    """The part of the log evidence that the observations have, whatever the actions; any numbers (n,) of places do."""
+    """Log evidence of the observations, without the actions, for any place numbers (n,)."""
     n = len(positions)
     order = np.argsort(positions, kind="stable")
     Y, where = walk.seen.points[order], positions[order]

@@ -162,7 +162,7 @@ def _commute(windows: _Windows, gains: Array, moves: Array) -> bool:
 
 
 def _reduced(word: Array, undoes: Array) -> list[int]:
-    """What is left of a word when neighbours that undo each other are taken out."""
+    """A word without adjacent letters that cancel."""
     left: list[int] = []
     for action in word[word >= 0].tolist():
         if left and undoes[left[-1], action]:

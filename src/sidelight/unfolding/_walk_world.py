@@ -65,7 +65,7 @@ class WalkedWorld:
 def walked_world(
     points: Array, squares: Array | None, actions: Actions, unit: float, others: Array
 ) -> WalkedWorld | None:
-    """Find the places of a walk whose actions are translations; None if they are not, or nothing says so.
+    """Find the places of a walk whose actions are translations; None without evidence for that.
 
     Parameters
     ----------

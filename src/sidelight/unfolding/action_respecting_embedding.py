@@ -70,23 +70,23 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Es
     n_components : int, default=2
         Columns of ``embedding_``. The fit does not depend on it, and predictions use all of ``latent_``.
     window : int, default=1
-        T: the ball around a row reaches to the farthest row within this many steps; rows in each other's ball are
-        neighbours. More steps constrain the embedding more.
+        T: the neighbourhood radius of a row is the distance to the farthest row within this many steps; rows within
+        each other's radius are neighbours. Larger values constrain the embedding more.
     metric : str or callable, default="euclidean"
         Distance between observations: a metric name of scikit-learn, a function of two rows, or "precomputed" (``X``
         holds the distances, and there is no inverse map to the data).
     merge : "auto" or float, default="auto"
-        "auto": rows that are equal are one place, and the program is solved. If actions contradict that (slips), or if
-        no two rows are equal (noise), places are found by their evidence where combinations of actions cancel, and
-        actions become translations; where nothing comes back, and for actions that are vectors, rows are states of
-        continuous dynamics. A number: the published program always; if no two rows are equal, rows that are nearer to
-        each other than this share of the shortest step at either are one place (noise is estimated and subtracted).
-        0: only equal rows.
+        "auto": equal rows are one place, and the semidefinite program is solved. If actions contradict that (slips), or
+        if no two rows are equal (noise), places are estimated by maximum evidence if combinations of actions cancel,
+        and actions become translations; if no place is revisited, and for vector-valued actions, rows are states of
+        continuous dynamics. A number: always the published program; if no two rows are equal, rows closer than this
+        share of the shortest step at either of them are merged into one place (noise is estimated and subtracted). 0:
+        merge equal rows only.
     tol : float, default=1e-3
         Tolerated root mean square violation of squared distances, in units of their mean.
     gap : float, default=0.01
-        Tolerated optimality gap: how far below the optimum the trace may be, as a share of it, by the certificate. Up
-        to some hundred places it is 1e-6 at no cost.
+        Tolerated optimality gap: certified bound on the distance of the trace from its optimum, as a share of it. Up to
+        about a hundred places the gap is 1e-6 at no cost.
     max_iter : int, default=1000
         Maximum number of Newton steps.
     random_state : int, RandomState or None, default=None
@@ -96,8 +96,8 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Es
     verbose : int, default=0
         1: a progress bar.
     callback : callable or None, default=None
-        Called with the state after every Newton step of the program; returning True stops the fit. What is solved
-        otherwise (``solved_by_``) takes seconds and calls nothing.
+        Called with the state after every Newton step of the program; returning True stops the fit. The other methods
+        (``solved_by_``) take seconds and do not call it.
 
     Attributes
     ----------
@@ -114,13 +114,13 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Es
     action_vectors_ : array of shape (n, e) or None
         The actions, if they are vectors.
     trusted_steps_ : array of bool, of shape (m,)
-        Which steps of ``actions_`` went where their action leads; the others slipped, or met a wall.
+        True for steps of ``actions_`` that are consistent with their action; False for slips and walls.
     action_maps_ : dict
         Label of an action -> its ``RigidMap`` on ``latent_``.
     solved_by_ : {"program", "translations", "dynamics"}
-        What "auto" chose (see ``merge``).
+        The method used (see ``merge``).
     dynamics_ : ActionDynamics or None
-        What actions do to latent points, where ``solved_by_`` is "dynamics".
+        Model of the effect of actions on latent points, if ``solved_by_`` is "dynamics".
     gram_eigenvalues_, explained_ : arrays of shape (r,)
         Eigenvalues of the Gram matrix of the places, largest first, and as shares of their sum.
     certificate_ : dict
@@ -280,8 +280,8 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Es
     def estimate_cost(self, n: int, d: int) -> Cost:
         """Estimate memory and time of a fit of n rows and d columns, before fitting, if all are distinct places.
 
-        With ``merge="auto"`` it is that of a walk with noise; the program of an exact world with as many places takes
-        longer.
+        With ``merge="auto"`` the estimate is for a walk with noise; the program for an exact world with as many places
+        takes longer.
         """
         size = 8 * n * (6 * d + 4 * LISTED) + 220 * n * n + 2**27
         of_pair = 4e-6 if self.merge == "auto" else 2e-4
@@ -361,8 +361,8 @@ def _warn_of_collapse(owner: str, squares: Array, states: Array, actions: Action
 
 
 def _warn_of_pieces(owner: str, actions: Actions, n_pieces: int) -> None:
-    """Warn of pieces that share no place: where they lie beside each other means nothing."""
-    rule = f"leaves {n_pieces} pieces that share no place; they are embedded apart"
+    """Warn of trajectories without a common place, whose relative position has no meaning."""
+    rule = f"leaves {n_pieces} trajectories without a common place; they are embedded separately"
     remedy = (
         "Where they lie to each other means nothing: give trajectories that share a place, or pairs= with distances"
     )

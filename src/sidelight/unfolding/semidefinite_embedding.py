@@ -67,12 +67,12 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estima
         Latent dimensions.
     n_neighbors : int, default=12
         Neighbours of a row. Distances are constrained between mutual neighbours and between rows that share a
-        neighbour. Neighbours that are far apart along the graph of the nearest half are left out: they are shortcuts
-        between layers.
+        neighbour. Neighbours that are far apart along the graph of the nearest half are removed as shortcuts between
+        layers.
     graph : {"mutual", "nearest"}, default="mutual"
         "mutual": as above; unconnected pieces are joined by their shortest links. "nearest": the graph of [3]_ (and
-        with ``equality=True`` its program): all pairs of a row and one of its ``n_neighbors`` nearest, and all pairs
-        of these. Nothing is left out, and unconnected pieces are refused: they could be moved apart for ever.
+        with ``equality=True`` its program): all pairs of a row and one of its ``n_neighbors`` nearest, and all pairs of
+        these. No link is removed, and disconnected components raise an error, because the problem would be unbounded.
     metric : str or callable, default="euclidean"
         Distance between rows: "precomputed" (``X`` holds the distances, and there is no inverse map to the data), a
         metric name of scikit-learn such as "cosine" or "manhattan", or a function of two rows.
@@ -85,7 +85,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estima
     tol : float, default=1e-3
         Tolerated root mean square violation of squared distances, in units of their mean.
     gap : float, default=0.01
-        Tolerated optimality gap: how far below the optimum the trace may be, as a share of it, by the certificate.
+        Tolerated optimality gap: certified bound on the distance of the trace from its optimum, as a share of it.
     max_iter : int, default=1000
         Maximum number of Newton steps.
     random_state : int, RandomState or None, default=None
@@ -263,7 +263,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Estima
             )
         except UnconnectedError as error:
             rule = (
-                f"leaves {error.n_pieces} unconnected pieces with {self.n_neighbors} neighbours: variance has no bound"
+                f"leaves {error.n_pieces} unconnected pieces with {self.n_neighbors} neighbours: variance is unbounded"
             )
             remedy = 'Give more neighbours, or graph="mutual", which joins them'
             raise ValueError(error_message(self, "graph", self.graph, rule, remedy)) from None
