@@ -7,19 +7,20 @@ With targets T (m, k) of the rows I, less their mean μ,
 
 λ is that of the least leave-one-out error E; the predictions of several kernels are averaged with the weights
 exp(-m (E - E_min) / (2 E_min)). Kernels are Gaussian in the features of the data, at six widths, near a linear
-regression at the widest. For values, Gaussian kernels in coordinates of the sheet that the data lies on replace those
-in the features where their error is less by a fifth.
+regression at the widest. Kinds of kernels, each averaged so, are mixed with weights in quarters, and the mixtures
+averaged with the weights exp(-m (S - S_min) / (4 S_min)) (decision 0030).
 
-For labels there are two more kinds, each averaged in the same way: kernels along the graph of neighbours,
-K ∝ ((1 + ε) 1 - D^(-1/2) S D^(-1/2))^(-1), with which rows without labels say which rows belong together (Zhou et al.
-2004), and logistic regression (``_relational_logistic``). The three are mixed with weights in quarters, and the 15
-mixtures averaged with the weights exp(-m (S - S_min) / (4 S_min)), S = share of left-out rows with another label,
-plus 1 / m, plus E / 5: the share is what counts, E tells more of few rows (decision 0030).
+Values  Gaussian kernels in the features, and in coordinates of the sheet that the data lies on. S = E (1 + w / 4), w
+        the weight of the latter: with few values they seem better by chance.
+Labels  Gaussian kernels in the features; kernels along the graph of neighbours,
+        K ∝ ((1 + ε) 1 - D^(-1/2) S D^(-1/2))^(-1), with which rows without labels say which rows belong together (Zhou
+        et al. 2004); and logistic regression (``_relational_logistic``). S = share of left-out rows with another label,
+        plus 1 / m, plus E / 5: the share is what counts, E tells more of few rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -44,7 +45,7 @@ _MOST = 1000  # rows with targets that are used, evenly spaced
 _GRAPH_ROWS = 5000  # rows up to which kernels along the graph are computed
 _PARTS = 4  # weights of kinds of predictions are multiples of a quarter
 _SQUARES = 0.2  # part of the squared error in the score of labels
-_CLEARLY = 0.8  # share of an error that must not be exceeded to be preferred
+_DOUBT = 0.25  # by how much coordinates of the sheet must be better
 _TILE = 2000
 
 
@@ -76,7 +77,13 @@ def predict_labels(features: Array, graph: SparseMatrix, rows: Array, targets: A
         [_ridge(K, rows, targets - mean) for K in _graph_kernels(graph, rows)],
         [_fit(*found, mean, targets) for found in logistic_predictions(features, rows, targets)],
     )
-    return _mixed([_averaged(found, rows, mean) for found in kinds if found], targets)
+    truth = targets.argmax(axis=1)
+
+    def scores(_: Array, left_out: Array) -> Array:
+        wrong = np.mean(left_out.argmax(axis=2) != truth, axis=1)
+        return np.asarray(wrong + 1.0 / len(rows) + _SQUARES * _mean_squares(left_out - targets))
+
+    return _mixed([_averaged(found, rows, mean) for found in kinds if found], scores)
 
 
 def predict_values(features: Array, layout: Array, rows: Array, targets: Array) -> Prediction:
@@ -96,8 +103,13 @@ def predict_values(features: Array, layout: Array, rows: Array, targets: Array) 
     straight, along = (
         [_ridge(K, rows, targets - mean) for K in _gaussian_kernels(space, rows)] for space in (features, layout)
     )
-    best = [min(fit.error for fit in found) for found in (straight, along)]
-    return _averaged(along if best[1] < _CLEARLY * best[0] else straight, rows, mean)
+    kinds = [_averaged(found, rows, mean) for found in (straight, along)]
+    return _mixed(kinds, lambda shares, left_out: (1.0 + _DOUBT * shares[:, 1]) * _mean_squares(left_out - targets))
+
+
+def _mean_squares(rest: Array) -> Array:
+    """Mean squared lengths (t,) of errors (t, m, k)."""
+    return np.asarray((rest**2).sum(axis=2).mean(axis=1))
 
 
 def _some(rows: Array, targets: Array) -> tuple[Array, Array]:
@@ -106,18 +118,17 @@ def _some(rows: Array, targets: Array) -> tuple[Array, Array]:
     return rows[some], targets[some]
 
 
-def _mixed(kinds: Sequence[Prediction], targets: Array) -> Prediction:
-    """Mixtures of predictions, averaged by how many left-out rows they put right."""
-    m, truth = len(targets), targets.argmax(axis=1)
-    shares = np.array([whole for whole in product(np.arange(_PARTS + 1), repeat=len(kinds)) if sum(whole) == _PARTS])
-    shares = shares / _PARTS
-    left_out = np.tensordot(shares, np.stack([kind.left_out for kind in kinds]), axes=1)
-    wrong = np.mean(left_out.argmax(axis=2) != truth, axis=1)
-    scores = wrong + 1.0 / m + _SQUARES * np.mean(((left_out - targets) ** 2).sum(axis=2), axis=1)
-    weights = np.exp(-0.25 * m * (scores - scores.min()) / scores.min())
+def _mixed(kinds: Sequence[Prediction], scores_of: Callable[[Array, Array], Array]) -> Prediction:
+    """Mixtures of predictions, averaged by ``scores_of(shares (t, kinds), left_out (t, m, k))``, less is better."""
+    wholes = product(range(_PARTS + 1), repeat=len(kinds))
+    shares = np.array([own for own in wholes if sum(own) == _PARTS]) / _PARTS
+    parts = np.stack([kind.left_out for kind in kinds])
+    scores = scores_of(shares, np.tensordot(shares, parts, axes=1))
+    least = max(float(scores.min()), 1e-300)
+    weights = np.exp(-0.25 * parts.shape[1] * (scores - least) / least)
     share = weights @ shares / weights.sum()
     values = np.tensordot(share, np.stack([kind.values for kind in kinds]), axes=1)
-    return Prediction(values, np.tensordot(share, np.stack([kind.left_out for kind in kinds]), axes=1), kinds[0].rows)
+    return Prediction(values, np.tensordot(share, parts, axes=1), kinds[0].rows)
 
 
 def _averaged(found: Sequence[_Fit], rows: Array, mean: Array) -> Prediction:
