@@ -39,7 +39,7 @@ _FAR = 0.7  # charts of a larger distortion, twice in turn, are those of no shee
 _NEAR = 0.3  # charts of a smaller distortion may be a sheet with other starts
 _GAIN = 0.02  # more charts fit better where they add this share to what more charts than the first have gained so far
 _WORTH = 0.8  # more charts, that do not fit better, must lower the criterion of the maps to this share
-_FOLDS, _ENOUGH = 5, 1_000  # a fifth of the rows is left out to judge placements; each fifth where rows are fewer
+_FOLDS, _ENOUGH = 5, 200  # a fifth of the rows at a time is left out to judge placements, until they are so many
 _FEWEST = 20  # rows from which placements are judged
 _STARTS, _APART = 3, 1_000  # starts that are tried where no number is good enough, and how far apart their seeds are
 _OWNER = "PPCAMixture"  # in messages of EM: the mixture that is fitted by default
@@ -239,7 +239,7 @@ class _Search:
         """The best of some placements of the charts, by rows that are left out of charts and placement."""
         fold = np.random.default_rng(0).permutation(len(self.sample)) % _FOLDS
         total = dict.fromkeys(latents, 0.0)
-        for number in range(1 if len(self.sample) >= _ENOUGH else _FOLDS):
+        for number in range(min(_FOLDS, -(-_FOLDS * _ENOUGH // len(self.sample)))):
             kept = self.sample[fold != number]
             views = [_as_view(refitted_planes(own.charts, kept, self.settings.n_jobs)) for own in trial.mixtures]
             own = {one: latent[fold != number] if latent.size else latent for one, latent in latents.items()}

@@ -15,6 +15,7 @@ import numpy as np
 
 from sidelight.base.types import Array
 from sidelight.maps.frames import Frame
+from sidelight.maps.weights import list_weighted_mean
 from sidelight.neighbours.graph import joined_links
 from sidelight.neighbours.landmarks import landmark_distances
 from sidelight.neighbours.search import nearest
@@ -85,5 +86,5 @@ def explained_by_neighbours(
     if len(Y) < 2 or not spread > 0.0 or not np.isfinite(Z).all():
         return 0.0
     lists = nearest(Z, new_latent, k=min(_NEIGHBOURS, len(Z) - 1), n_jobs=n_jobs).index
-    lost = sum(float(((told[n] - Y[own].mean(axis=0)) ** 2).sum()) for n, own in enumerate(lists))
-    return max(0.0, 1.0 - lost / spread)
+    means = list_weighted_mean(np.full(lists.shape, 1.0 / lists.shape[1]), Y, lists)
+    return max(0.0, 1.0 - float(((told - means) ** 2).sum()) / spread)

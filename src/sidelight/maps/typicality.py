@@ -60,10 +60,9 @@ class StandardizedDensity:
             mean, deviation = self._moments(np.zeros((1, X.shape[1]), dtype=bool), n_jobs)
             return np.asarray((np.asarray(self.log_density(X), dtype=np.float64) - mean) / deviation)
         X = np.asarray(X, dtype=np.float64)
-        gaps, kind = np.unique(np.isnan(X), axis=0, return_inverse=True)
+        gaps, kind = _patterns(np.isnan(X))
         logs = self._log_densities(X, n_jobs)
         mean, deviation = self._moments(gaps, n_jobs)
-        kind = kind.reshape(-1)
         return np.asarray((logs - mean[kind]) / deviation[kind])
 
     def _log_densities(self, X: Array, n_jobs: int | None) -> Array:
@@ -80,6 +79,14 @@ class StandardizedDensity:
 
         logs = np.concatenate(run_tiles(one, spans(len(gaps), max(1, _TOGETHER // r)), n_jobs))
         return logs.mean(axis=1), np.maximum(logs.std(axis=1), _FLAT)
+
+
+def _patterns(gaps: Array) -> tuple[Array, Array]:
+    """Distinct rows (p, d) of a mask, and the pattern of each row (n,); bytes are sorted faster than single bits."""
+    if not gaps.any():
+        return gaps[:1], np.zeros(len(gaps), dtype=np.intp)
+    _, first, kind = np.unique(np.packbits(gaps, axis=1), axis=0, return_index=True, return_inverse=True)
+    return gaps[first], kind.reshape(-1)
 
 
 def lower_share(own: Array, values: Array) -> Array:

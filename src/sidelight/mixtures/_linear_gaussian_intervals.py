@@ -26,6 +26,7 @@ from ._linear_gaussian_mixin import LinearGaussianMixin
 __all__ = ["LinearGaussianIntervals", "entry_errors", "row_errors"]
 
 _INVERTED = 2e9  # rows times q³, at most, in which entries are hidden
+_FEW, _KEPT = 500, 40_000  # rows, and entries of them, that are enough: of more, errors took longer than the fit itself
 
 
 def row_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) -> Errors | None:
@@ -35,7 +36,7 @@ def row_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) -> E
     rows = sample[~np.isnan(sample).any(axis=1)]
     if len(rows) < FEWEST:
         return None
-    rows = np.asarray(rows[np.sort(calibrated_rows(*rows.shape))], dtype=np.float64)
+    rows = np.asarray(rows[_chosen(rows)], dtype=np.float64)
     places = maps.embed(rows, n_jobs)
     grown = 1.0 + (places.shape[1] + 1) / len(sample)
     return bounded_errors(Calibration(places, grown * (rows - maps.reconstruct(places))))
@@ -47,7 +48,7 @@ def entry_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) ->
         return None
     # of a model by which entries are imputed each row inverts a matrix (q, q), which of hundreds takes long
     most = max(FEWEST, int(_INVERTED / maps.model.n_components**3)) if maps.gaussian is None else len(sample)
-    rows = np.asarray(sample[np.sort(calibrated_rows(*sample.shape)[:most])], dtype=np.float64)
+    rows = np.asarray(sample[_chosen(sample, most)], dtype=np.float64)
     hidden = hide_like_others(~np.isnan(rows))
     queries = np.where(hidden, np.nan, rows)
     mean, variance = maps.missing_entries(queries, n_jobs)
@@ -58,6 +59,12 @@ def entry_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) ->
     out[known] = np.abs(rows - mean)[known] / np.sqrt(variance[known])
     n, p = len(sample), sample.shape[1] if maps.gaussian is not None else maps.model.n_components + 1
     return bounded_multiples(np.asarray(out * np.sqrt((n + p) / max(n - p, 0.2 * n))))
+
+
+def _chosen(X: Array, most: int | None = None) -> Array:
+    """Numbers of the training rows, increasing, whose errors are computed."""
+    n, d = X.shape
+    return np.sort(calibrated_rows(n, d)[: max(_FEW, _KEPT // d)][:most])
 
 
 class LinearGaussianIntervals(LinearGaussianMixin):

@@ -7,17 +7,22 @@ With targets T (m, k) of the rows I, less their mean μ,
 
 λ is that of the least leave-one-out error E; the predictions of several kernels are averaged with the weights
 exp(-m (E - E_min) / (2 E_min)). Kernels are Gaussian in the features of the data, at six widths, near a linear
-regression at the widest. For labels there are kernels along the graph of neighbours too,
-K ∝ ((1 + ε) 1 - D^(-1/2) S D^(-1/2))^(-1), with which rows without labels say which rows belong together (Zhou et al.
-2004). For values, Gaussian kernels in coordinates of the sheet that the data lies on replace those in the features
-where their error is less by a fifth.
+regression at the widest. Kinds of kernels, each averaged so, are mixed with weights in quarters, and the mixtures
+averaged with the weights exp(-m (S - S_min) / (4 S_min)) (decision 0030).
+
+Values  Gaussian kernels in the features, and in coordinates of the sheet that the data lies on. S = E (1 + w / 4), w
+        the weight of the latter: with few values they seem better by chance.
+Labels  Gaussian kernels in the features; kernels along the graph of neighbours,
+        K ∝ ((1 + ε) 1 - D^(-1/2) S D^(-1/2))^(-1), with which rows without labels say which rows belong together (Zhou
+        et al. 2004); and logistic regression (``_relational_logistic``). S = share of left-out rows with another label,
+        plus 1 / m, plus E / 5: the share is what counts, E tells more of few rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import product
 
 import numpy as np
 from scipy.linalg import eigh
@@ -28,6 +33,8 @@ from sidelight.base.tiles import spans
 from sidelight.base.types import Array, SparseMatrix
 from sidelight.neighbours.distances import squared_distances
 
+from ._relational_logistic import logistic_predictions
+
 __all__ = ["Prediction", "predict_labels", "predict_values"]
 
 
@@ -36,7 +43,9 @@ _REACHES = (0.3, 0.1, 0.03, 0.01, 0.003)  # ε of the kernels along the graph, n
 _RIDGES = 10.0 ** np.arange(1.0, -9.0, -1.0)
 _MOST = 1000  # rows with targets that are used, evenly spaced
 _GRAPH_ROWS = 5000  # rows up to which kernels along the graph are computed
-_CLEARLY = 0.8  # share of an error that must not be exceeded to be preferred
+_PARTS = 4  # weights of kinds of predictions are multiples of a quarter
+_SQUARES = 0.2  # part of the squared error in the score of labels
+_DOUBT = 0.25  # by how much coordinates of the sheet must be better
 _TILE = 2000
 
 
@@ -63,8 +72,18 @@ def predict_labels(features: Array, graph: SparseMatrix, rows: Array, targets: A
     """
     rows, targets = _some(rows, targets)
     mean = targets.mean(axis=0)
-    kernels = chain(_gaussian_kernels(features, rows), _graph_kernels(graph, rows))
-    return _averaged([_ridge(K, rows, targets - mean) for K in kernels], rows, mean)
+    kinds = (
+        [_ridge(K, rows, targets - mean) for K in _gaussian_kernels(features, rows)],
+        [_ridge(K, rows, targets - mean) for K in _graph_kernels(graph, rows)],
+        [_fit(*found, mean, targets) for found in logistic_predictions(features, rows, targets)],
+    )
+    truth = targets.argmax(axis=1)
+
+    def scores(_: Array, left_out: Array) -> Array:
+        wrong = np.mean(left_out.argmax(axis=2) != truth, axis=1)
+        return np.asarray(wrong + 1.0 / len(rows) + _SQUARES * _mean_squares(left_out - targets))
+
+    return _mixed([_averaged(found, rows, mean) for found in kinds if found], scores)
 
 
 def predict_values(features: Array, layout: Array, rows: Array, targets: Array) -> Prediction:
@@ -84,8 +103,13 @@ def predict_values(features: Array, layout: Array, rows: Array, targets: Array) 
     straight, along = (
         [_ridge(K, rows, targets - mean) for K in _gaussian_kernels(space, rows)] for space in (features, layout)
     )
-    best = [min(fit.error for fit in found) for found in (straight, along)]
-    return _averaged(along if best[1] < _CLEARLY * best[0] else straight, rows, mean)
+    kinds = [_averaged(found, rows, mean) for found in (straight, along)]
+    return _mixed(kinds, lambda shares, left_out: (1.0 + _DOUBT * shares[:, 1]) * _mean_squares(left_out - targets))
+
+
+def _mean_squares(rest: Array) -> Array:
+    """Mean squared lengths (t,) of errors (t, m, k)."""
+    return np.asarray((rest**2).sum(axis=2).mean(axis=1))
 
 
 def _some(rows: Array, targets: Array) -> tuple[Array, Array]:
@@ -94,7 +118,20 @@ def _some(rows: Array, targets: Array) -> tuple[Array, Array]:
     return rows[some], targets[some]
 
 
-def _averaged(found: Sequence[_Ridge], rows: Array, mean: Array) -> Prediction:
+def _mixed(kinds: Sequence[Prediction], scores_of: Callable[[Array, Array], Array]) -> Prediction:
+    """Mixtures of predictions, averaged by ``scores_of(shares (t, kinds), left_out (t, m, k))``, less is better."""
+    wholes = product(range(_PARTS + 1), repeat=len(kinds))
+    shares = np.array([own for own in wholes if sum(own) == _PARTS]) / _PARTS
+    parts = np.stack([kind.left_out for kind in kinds])
+    scores = scores_of(shares, np.tensordot(shares, parts, axes=1))
+    least = max(float(scores.min()), 1e-300)
+    weights = np.exp(-0.25 * parts.shape[1] * (scores - least) / least)
+    share = weights @ shares / weights.sum()
+    values = np.tensordot(share, np.stack([kind.values for kind in kinds]), axes=1)
+    return Prediction(values, np.tensordot(share, parts, axes=1), kinds[0].rows)
+
+
+def _averaged(found: Sequence[_Fit], rows: Array, mean: Array) -> Prediction:
     """The average of predictions, weighted by their leave-one-out errors."""
     errors = np.array([fit.error for fit in found])
     least = max(float(errors.min()), 1e-300)
@@ -134,7 +171,7 @@ def _graph_kernels(graph: SparseMatrix, rows: Array) -> Iterator[Array]:
 
 
 @dataclass(frozen=True)
-class _Ridge:
+class _Fit:
     """Predictions (n, k) and leave-one-out predictions (m, k) of centred targets, and the mean error of the latter."""
 
     values: Array
@@ -142,7 +179,12 @@ class _Ridge:
     error: float
 
 
-def _ridge(K: Array, rows: Array, targets: Array) -> _Ridge:
+def _fit(values: Array, left_out: Array, mean: Array, targets: Array) -> _Fit:
+    """Predictions that were made elsewhere, less the mean of the targets, with their error."""
+    return _Fit(values - mean, left_out - mean, float(np.mean(((targets - left_out) ** 2).sum(axis=1))))
+
+
+def _ridge(K: Array, rows: Array, targets: Array) -> _Fit:
     """Kernel ridge regression with the λ of the least leave-one-out error."""
     own = K[rows]
     lengths, axes = eigh(0.5 * (own + own.T))
@@ -156,4 +198,4 @@ def _ridge(K: Array, rows: Array, targets: Array) -> _Ridge:
         if best is None or error < best[0] * (1.0 - 1e-9):
             best = error, alpha, rest
     assert best is not None
-    return _Ridge(K @ best[1], targets - best[2], best[0])
+    return _Fit(K @ best[1], targets - best[2], best[0])
