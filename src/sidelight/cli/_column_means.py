@@ -29,7 +29,7 @@ class ShownColumn:
 
     def mean(self, rows: Rows) -> str:
         """The mean over some rows in words; "" where none of them has an entry."""
-        mean = self.entries.iloc[rows].mean()
+        mean: Any = self.entries.iloc[rows].mean()
         if pd.isna(mean):
             return ""
         if self.kind == "date":
@@ -44,7 +44,8 @@ def columns_of_code(table: EncodedTable) -> dict[str, ShownColumn]:
 
     Parts of cycles, angles and texts have none.
     """
-    X, shown, found = table.numbers(), table.shown(), {}
+    X, shown = table.numbers(), table.shown()
+    found: dict[str, ShownColumn] = {}
     for block, code in zip(table.encoder.blocks_, table.encoder.codes_, strict=True):
         names = code.names(block.name)
         if isinstance(code, CategoryCode):
