@@ -38,6 +38,8 @@ BENCHMARKS = (
     "families",
     "explain",
     "reliability",
+    "reliability_examples",
+    "resampled_maps",
     "dimensions",
     "latent_dimensions",
     "imputation",

@@ -26,7 +26,6 @@ from sidelight.kernels.bandwidths import perplexity_rows
 __all__ = ["perturbation", "scdeed", "singularity"]
 
 Array = Any
-_PERPLEXITY = 30.0
 
 
 def scdeed(X: Array, Z: Array) -> Array:
@@ -56,20 +55,21 @@ class _OneRow:
 class _Similarities:
     """t-SNE's similarities of a row that has moved to x, with the bandwidths of the others held."""
 
-    def __init__(self, X: Array) -> None:
-        self.X = X
+    def __init__(self, X: Array, perplexity: float) -> None:
+        self.X, self.perplexity = X, perplexity
+        self.wide = min(int(3 * perplexity), len(X) - 2)
         D = cdist(X, X, "sqeuclidean")
         np.fill_diagonal(D, np.inf)
-        near = np.sort(D, axis=1)[:, : int(3 * _PERPLEXITY)]
-        self.width = perplexity_rows(near, _PERPLEXITY)[1]
+        near = np.sort(D, axis=1)[:, : self.wide]
+        self.width = perplexity_rows(near, perplexity)[1]
         self.norm = np.exp(-D / self.width[:, None]).sum(axis=1)
 
     def __call__(self, i: int, x: Array) -> Array:
         others = np.delete(np.arange(len(self.X)), i)
         D = ((self.X[others] - x) ** 2).sum(axis=1)
-        order = np.argsort(D)[: int(3 * _PERPLEXITY)]
+        order = np.argsort(D)[: self.wide]
         own = np.zeros(len(others))
-        own[order] = perplexity_rows(D[order][None, :], _PERPLEXITY)[0][0]
+        own[order] = perplexity_rows(D[order][None, :], self.perplexity)[0][0]
         theirs = np.exp(-D / self.width[others])
         before = np.exp(-((self.X[others] - self.X[i]) ** 2).sum(axis=1) / self.width[others])
         theirs = theirs / (self.norm[others] - before + theirs)
@@ -83,9 +83,9 @@ def _rests(Z: Array) -> Array:
     return W.sum() - 2.0 * W.sum(axis=1)
 
 
-def perturbation(X: Array, Z: Array, rows: Array, length: float) -> Array:
-    """Negative perturbation score of some rows (m,)."""
-    similar, rests = _Similarities(X), _rests(Z)
+def perturbation(X: Array, Z: Array, rows: Array, length: float, perplexity: float = 30.0) -> Array:
+    """Negative perturbation score of some rows (m,) of a map with this perplexity."""
+    similar, rests = _Similarities(X, perplexity), _rests(Z)
     axes = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:3]
     found = []
     for i in rows:
@@ -102,9 +102,9 @@ def perturbation(X: Array, Z: Array, rows: Array, length: float) -> Array:
     return np.array(found)
 
 
-def singularity(X: Array, Z: Array, rows: Array) -> Array:
+def singularity(X: Array, Z: Array, rows: Array, perplexity: float = 30.0) -> Array:
     """Negative singularity score of some rows (m,); Hessians by differences of the gradient."""
-    similar, rests, found, step = _Similarities(X), _rests(Z), [], 1e-4
+    similar, rests, found, step = _Similarities(X, perplexity), _rests(Z), [], 1e-4
     for i in rows:
         loss = _OneRow(np.delete(Z, i, axis=0), similar(int(i), X[i]), rests[i])
         H = np.column_stack([(loss(Z[i] + e)[1] - loss(Z[i] - e)[1]) / (2 * step) for e in step * np.eye(2)])

@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from sidelight import explain
+from sidelight import TableEncoder, explain
+from sidelight.cli._column_means import columns_of_code
+from sidelight.cli._encoded_table import encode_table
 
 
 def test_axes_are_explained_in_words_and_in_a_table(fitted, table, run, here, inner, frame):
@@ -135,3 +137,57 @@ def test_reliability_is_said_as_a_share_and_written_for_each_row(fitted, table, 
     np.testing.assert_allclose(found.reliability, expected.reliability, rtol=1e-6)
     assert list(found.row) == list(range(60))
     assert explain.in_words(expected)[0] in done.out
+
+
+def houses(n: int = 90) -> pd.DataFrame:
+    """A table with categories, a number, a date and a boolean, some of them missing."""
+    rng = np.random.default_rng(0)
+    kind = np.array(["house", "flat", "hut"])[np.arange(n) % 3]
+    size = np.array([140.0, 70.0, 25.0])[np.arange(n) % 3] * np.exp(0.2 * rng.normal(size=n))
+    built = pd.Timestamp("1950-01-01") + pd.to_timedelta(rng.integers(0, 20_000, n), unit="D")
+    frame = pd.DataFrame({"kind": kind, "size": size.round(1), "built": built.strftime("%Y-%m-%d")})
+    frame["garden"], frame["city"] = rng.choice(["yes", "no"], n), np.array(["Ulm", "Kiel"])[np.arange(n) % 2]
+    frame.loc[3:9, "size"] = np.nan
+    frame.loc[12:20, "built"] = None
+    return frame
+
+
+def test_columns_of_an_encoded_table_are_compared_in_their_units(run, here):
+    """Categories as shares, dates as dates; a column that tells the groups apart without error is not 0 SD apart."""
+    frame = houses()
+    frame.to_csv("houses.csv", index=False)
+    assert (
+        run("embed", "houses.csv", "--colour", "city", "--out", "out", "--no-report", "--set", "max_iter=20").code == 0
+    )
+    done = run("explain", "out/model.sidelight", "houses.csv", "--by", "kind")
+    assert done.code == 0, done.err
+    houses_said = done.out[done.out.index("house: ") : done.out.index("hut: ")]
+    assert "more kind_house (+2.0 SD)" in houses_said
+    lines = {line.split()[0]: line.split() for line in houses_said.splitlines()}
+    assert lines["kind_house"][1:5] == ["100", "%", "0", "%"]
+    assert float(lines["size"][1]) == float(f"{frame[frame.kind == 'house']['size'].mean():.4g}")
+    done = run("explain", "out/model.sidelight", "houses.csv", "--rows", 0, 1)
+    lines = {line.split()[0]: line.split() for line in done.out.splitlines()}
+    assert lines["kind_house"][1:3] == ["yes", "no"]
+
+
+def test_means_of_columns_are_those_of_the_data():
+    frame = houses()
+    found = columns_of_code(encode_table(frame, TableEncoder()))
+    some, one = np.arange(0, 90, 3), np.array([0])
+    assert found["built"].mean(one) == frame.built[0]
+    moments = pd.to_datetime(frame.built)
+    assert found["built"].mean(some) == f"{moments.iloc[some].mean():%Y-%m-%d}"
+    assert found["built"].mean(np.arange(12, 20)) == ""
+    assert found["garden"].mean(some) == f"{100 * (frame.garden.iloc[some] == 'yes').mean():.0f} %"
+    assert found["kind_hut"].mean(one) == "no"
+
+
+def test_columns_that_have_no_units_left_are_not_printed_empty(run, here):
+    """After the effect of what was given, the code of a table has no units."""
+    houses().to_csv("houses.csv", index=False)
+    done = run("embed", "houses.csv", "--given", "city", "--out", "out", "--no-report", "--set", "max_iter=20")
+    assert done.code == 0, done.err
+    done = run("explain", "out/model.sidelight", "houses.csv", "--by", "kind")
+    assert "elsewhere" not in done.out
+    assert "apart in SD" in done.out

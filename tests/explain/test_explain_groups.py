@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import ttest_ind
 
 from sidelight import KernelInformationEmbedding, PPCAMixture, ProbabilisticPCA, TwoWayEmbedding, explain
+from sidelight.explain._compared import compared, compared_in_words
 from sidelight.explain._statistics import false_discovery_rates, group_of, welch
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -51,6 +52,17 @@ def test_the_columns_that_differ_are_found_and_noise_is_not(kinds):
     assert (found.contribution <= found.high).all()
     assert found[found.feature == "0"].difference.iloc[0] == pytest.approx(4.0, abs=0.6)
     assert found[found.feature == "0"].standardised.iloc[0] == pytest.approx(4.0, abs=0.8)
+
+
+def test_a_column_without_variance_within_the_groups_is_said_to_differ_in_the_right_direction():
+    X, kind = two_kinds()
+    X[:, 0] = np.where(kind == 1, 3.0, 1.0)
+    model = TwoWayEmbedding().fit(X)
+    found = explain.difference(model, X, kind == 1, kind == 0)
+    assert found[found.feature == "0"].standardised.tolist() == [2.0, 2.0]
+    other = explain.difference(model, X, kind == 0, kind == 1)
+    assert other[other.feature == "0"].standardised.tolist() == [-2.0, -2.0]
+    assert "more 0 (+2.0 SD)" in compared_in_words(compared(found)[0])
 
 
 def test_labels_that_mean_nothing_give_no_discoveries():

@@ -19,6 +19,7 @@ from sidelight import (
     TwoWayEmbedding,
     explain,
 )
+from sidelight.explain._resampled_maps import _places_of_all
 from sidelight.explain._row_parts import MappedRows, row_parts, surroundings
 from sidelight.pipeline import make_pipeline
 
@@ -194,6 +195,28 @@ def test_resampled_maps_say_what_is_stable():
     other = explain.reliability(TwoWayEmbedding(PCA(2)).fit(noise), noise, bootstrap=2)
     assert other.stable.mean() < 0.8
     assert other.displaced.mean() > 0.3
+
+
+@pytest.mark.parametrize("side", [{}, {"given": np.arange(150) // 3 % 2}], ids=["plain", "given"])
+def test_rows_of_a_resampled_fit_keep_their_places_there(side):
+    """Only the other rows are placed: that is a quarter of the cost, and the same map."""
+    X, _ = sheet(150)
+    half = np.arange(0, 150, 2)
+    model = KernelInformationEmbedding(max_iter=30).fit(X[half], **{k: v[half] for k, v in side.items()})
+    places = _places_of_all(model, X, side, half, 150)
+    np.testing.assert_allclose(places, model.transform(X, **side), rtol=0, atol=1e-12 * np.abs(places).max())
+
+
+def test_training_rows_given_again_are_not_placed_again(monkeypatch):
+    X, T = sheet(150)
+    model = TwoWayEmbedding().fit(X, embedding=T)
+    expected = explain.reliability(model)
+
+    def refuse(self, X):
+        raise AssertionError("transform of rows whose places are known")
+
+    monkeypatch.setattr(TwoWayEmbedding, "transform", refuse)
+    assert explain.reliability(model, X).equals(expected)
 
 
 def test_the_table_does_not_depend_on_threads_and_may_be_polars():

@@ -9,8 +9,16 @@ import pandas as pd
 import pytest
 from test_report_file import unpack
 
-from sidelight import KernelInformationEmbedding, SemidefiniteEmbedding, TwoWayEmbedding, explain, report
+from sidelight import (
+    KernelInformationEmbedding,
+    SemidefiniteEmbedding,
+    TableEncoder,
+    TwoWayEmbedding,
+    explain,
+    report,
+)
 from sidelight.explain._compared import compared
+from sidelight.pipeline import make_pipeline
 from sidelight.plot._plane import plane_of
 
 EVIL = "<script>alert(1)</script>"
@@ -66,6 +74,22 @@ def test_groups_have_the_effects_intervals_and_rates_of_explain(page, fitted, ki
     assert f"<td>{mean:.4g}</td>" in line
 
 
+def test_groups_of_an_encoded_table_have_shares_of_categories_and_mean_dates(tmp_path):
+    rng = np.random.default_rng(0)
+    kind = np.repeat(["flat", "house"], 40)
+    day = pd.Timestamp("1990-01-01") + pd.to_timedelta(rng.integers(0, 3000, 80), unit="D")
+    frame = pd.DataFrame({"size": rng.normal(size=80) + 3.0 * (kind == "house"), "heat": "gas", "built": day})
+    frame.loc[:29, "heat"] = "oil"
+    frame.loc[70:, "heat"] = "coal"
+    model = make_pipeline(TableEncoder(), TwoWayEmbedding(maps="kernel")).fit(frame)
+    path = report.write(model, tmp_path / "r.html", X=frame, colours={"kind": kind})
+    flats = section(path.read_text(encoding="utf-8"), "groups").partition("<b>flat</b>")[2].partition("</details>")[0]
+    line = flats.partition(">heat_oil</th>")[2].partition("</tr>")[0]
+    assert line.startswith("<td>75 %</td><td>0 %</td>")
+    line = flats.partition(">built</th>")[2].partition("</tr>")[0]
+    assert f"<td>{day[:40].mean().round('D'):%Y-%m-%d}</td>" in line
+
+
 def test_moves_of_the_features_are_arrows_that_sum_to_the_way(fitted, kinds):
     table = explain.groups(fitted, kinds[0], kinds[1], tolerance=0.05)
     Z, own = fitted.embedding_, kinds[1] == "second"
@@ -113,7 +137,7 @@ def test_with_given_columns_are_looked_at_after_its_effect(kinds, tmp_path):
     path = report.write(fitted, tmp_path / "r.html", X=X, given=given, colours={"kind": kind})
     found = section(path.read_text(encoding="utf-8"), "groups")
     assert "after subtracting the effect of given" in found
-    assert "mean here" not in found
+    assert "elsewhere" not in found
 
 
 def test_quality_says_which_share_of_the_rows_can_be_believed(page, fitted, kinds):

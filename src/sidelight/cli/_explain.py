@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from sidelight.explain import axes, difference, groups, in_words, reliability
 from sidelight.explain._compared import Compared, compared, compared_in_words
 from sidelight.explain._cost import expected_seconds
 
+from ._column_means import Means, Sides, columns_of_code
 from ._cost import cost_in_words
 from ._matrix import Matrix, Scaling
 from ._model_file import ModelFile
@@ -34,7 +34,6 @@ _TOLERANCE = 1e-4
 _ROWS = 2000  # rows that explain.axes looks at
 
 Rows = NDArray[Any]
-Sides = Mapping[str, tuple[Rows, Rows]]
 
 
 @dataclass(frozen=True)
@@ -103,30 +102,13 @@ def explain(
     if "share" in table.columns:
         _say_some(talk, said, _MOST_WORDS, "sentences")
     else:
-        shown = None if matrix.table is None else pd.DataFrame() if matrix.side else matrix.table.shown()
+        # After the effect of what was given, the code of a table has no units.
+        shown = None if matrix.table is None else {} if matrix.side else columns_of_code(matrix.table)
         _say_compared(talk, table, question, Means(shown, sides))
     if out is not None:
         write_frame(table, out, table.select_dtypes("number").to_numpy())
     wrote = f"{len(table):,} records; wrote {out}. " if out is not None else ""
     talk.say(f"{wrote}This is what the map uses, not what causes what")
-
-
-@dataclass(frozen=True)
-class Means:
-    """Means of columns in the units of the data: those of a table, where the model sees a code of it."""
-
-    frame: pd.DataFrame | None
-    sides: Sides
-    """Rows of each selection and of what it is compared with, by name."""
-
-    def of(self, one: Compared, k: int) -> list[str]:
-        """Means of feature k in both selections; empty where the column of the data is no number."""
-        if self.frame is None:
-            return [f"{one.first[k]:.4g}", f"{one.second[k]:.4g}"]
-        name = str(one.feature[k])
-        if name not in self.frame.columns or not pd.api.types.is_numeric_dtype(self.frame[name]):
-            return ["", ""]
-        return [f"{self.frame[name].iloc[rows].mean():.4g}" for rows in self.sides[one.name]]
 
 
 def _reliability(talk: Output, file: ModelFile, matrix: Matrix, X: Any, out: Path | None) -> None:
@@ -248,7 +230,11 @@ def _summary(one: Compared, question: Question, means: Means) -> tuple[list[str]
     """Head and rows of the small table of one selection."""
     shown = range(min(_LISTED, len(one.feature)))
     ends = [f"row {row}" for row in question.rows] if question.rows else ["here", "elsewhere"]
-    head, rows = ["column", *ends], [[str(one.feature[k]), *means.of(one, k)] for k in shown]
+    head, rows = ["column"], [[str(one.feature[k])] for k in shown]
+    if means.known:
+        head += ends
+        for k, row in zip(shown, rows, strict=True):
+            row += means.of(one, k)
     if question.rows is None:
         head += ["apart in SD (95 %)", "FDR"]
         for k, row in zip(shown, rows, strict=True):

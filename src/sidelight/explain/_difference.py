@@ -106,10 +106,11 @@ def difference(
     -------
     table
         A record for each axis and feature, largest contributions first: the mean of the feature in ``first`` and in
-        ``second`` and their ``difference``, ``standardised`` by the standard deviation within the selections; the mean
-        ``slope`` of the map between them; the ``contribution``, in units of the map, with its interval ``low`` to
-        ``high``; ``p`` and ``fdr``, the false discovery rate (Benjamini and Hochberg) of all features up to this p.
-        For single rows there are no intervals. Contributions of an axis sum to the difference of (mean) places.
+        ``second`` and their ``difference``, ``standardised`` by the standard deviation within the selections (2 or -2
+        where there is none, and they differ); the mean ``slope`` of the map between them; the ``contribution``, in
+        units of the map, with its interval ``low`` to ``high``; ``p`` and ``fdr``, the false discovery rate (Benjamini
+        and Hochberg) of all features up to this p. For single rows there are no intervals.
+        Contributions of an axis sum to the difference of (mean) places.
 
     See Also
     --------
@@ -285,7 +286,9 @@ def _intervals(slopes: Array, sides: list[Group], level: float) -> dict[str, Arr
 def _standardised(moved: Array, sides: list[Group]) -> Array:
     if min(side.n for side in sides) < 2:
         return np.full(len(moved), np.nan)
-    spread = np.sqrt(0.5 * (sides[0].variance + sides[1].variance))
+    within = 0.5 * (sides[0].variance + sides[1].variance)
+    # A column that tells the selections apart without error varies only between them: by the square of half the way.
+    spread = np.sqrt(np.where(within > 0, within, 0.25 * moved**2))
     return np.divide(moved, spread, out=np.zeros_like(moved), where=spread > 0)
 
 

@@ -22,6 +22,7 @@ from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import as_chain, last_step_of
 from sidelight.base.messages import error_message
 from sidelight.maps.rigid import fit_rigid
+from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.two_way.two_way_embedding import TwoWayEmbedding
 
 from ._mapped_rows import Read, rows_before
@@ -68,10 +69,29 @@ def halves(owner: str, model: Any, X: Any, given: Any, read: Read, n_jobs: int |
         if start is not None and not isinstance(start, str):
             again.set_params(init=np.asarray(start)[half])
         side = {} if given is None else {"given": given}
-        again.fit(take_rows(rows, half), **{name: take_rows(known, half) for name, known in side.items()})
-        return np.asarray(again.transform(rows, **side), dtype=np.float64)
+        again.fit(take_rows(rows, half), **_taken(side, half))
+        return _places_of_all(again, rows, side, half, len(read.rows))
 
     return refit
+
+
+def _places_of_all(model: Any, rows: Any, side: dict[str, Any], half: Array, n: int) -> Array:
+    """Places (n, q) of all rows on the map of a half of them.
+
+    Rows of the half have theirs on the map: ``transform``, which costs as much as the fit, would find the same.
+    """
+    if not isinstance(model, TwoWayMixin) or not capabilities(model).has_embedding:
+        return np.asarray(model.transform(rows, **side), dtype=np.float64)
+    others = np.setdiff1d(np.arange(n), half, assume_unique=True)
+    places = np.empty((n, model.embedding_.shape[1]))
+    places[half] = model.embedding_
+    places[others] = model.transform(take_rows(rows, others), **_taken(side, others))
+    return places
+
+
+def _taken(side: dict[str, Any], rows: Array) -> dict[str, Any]:
+    """Side information of some rows."""
+    return {name: take_rows(known, rows) for name, known in side.items()}
 
 
 def _why_not(last: Any, X: Any, read: Read) -> tuple[str, str] | None:

@@ -274,7 +274,7 @@ def context_of(model: Any, asked: ReportOptions) -> Context:
     if rows is not None and len(rows) != n:
         rule = f"is not one row for each of the {n} embedded points"
         raise ValueError(error_message("report", "X", f"{len(rows)} rows", rule, "Pass the rows that were embedded"))
-    names = _feature_names(model, X, rows)
+    names = whole.names or _feature_names(model, X, rows)
     d = rows.shape[1] if rows is not None else _n_columns(model)
     if examples is not None:
         shape = examples.image_shape

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.explain._compared import RATE, Compared, compared, compared_in_words
 from sidelight.plot._colouring import Categories
@@ -55,25 +56,44 @@ def _table(context: Context, groups: Categories, level: int, one: Compared) -> s
     rows, longest = [], float(one.move[0]) or 1.0
     for k in range(min(LISTED, len(one.feature))):
         name = str(one.feature[k])
-        here = means.get(name)
-        written = ("", "") if here is None else tuple(write_number(value) for value in here)
+        written = means.get(name, ("", ""))
         way = bar(one.move[k] / longest, rises=True) + f" {one.move[k]:.2f}"
         rate = "&lt; 0.001" if one.fdr[k] < 0.001 else f"{one.fdr[k]:.3f}"
         rows.append((escape(name), *(written if means else ()), one.interval(k), way, rate))
-    head = ["column", *(("mean here", "elsewhere") if means else ()), "difference in SD (95 %)"]
+    head = ["column", *(("here", "elsewhere") if means else ()), "difference in SD (95 %)"]
     table = markup_table(rows, [*head, "moves it on the map by", "false discovery rate"], "numbers bars")
     left = len(one.feature) - LISTED
     return table + (f'<p class="caption">and {left:,} more columns.</p>' if left > 0 else "")
 
 
-def _means(context: Context, groups: Categories, level: int) -> dict[str, tuple[float, float]]:
-    """Means of the columns of the data in a group and in all other rows; none where something was given."""
-    if context.numbers is None or context.informed:
+def _means(context: Context, groups: Categories, level: int) -> dict[str, tuple[str, str]]:
+    """Means of numbers and dates, and shares of categories, here and elsewhere; none where something was given."""
+    if context.informed:
         return {}
     own, others = groups.codes == level, (groups.codes >= 0) & (groups.codes != level)
-    values = np.ma.masked_invalid(context.numbers.numbers)
-    both = [values[rows].mean(axis=0).filled(np.nan) for rows in (own, others)]
-    return {name: (float(a), float(b)) for name, a, b in zip(context.numbers.names, both[0], both[1], strict=True)}
+    found: dict[str, tuple[str, str]] = {}
+    if context.numbers is not None:
+        values = np.ma.masked_invalid(context.numbers.numbers)
+        both = [values[rows].mean(axis=0).filled(np.nan) for rows in (own, others)]
+        pairs = zip(context.numbers.names, both[0], both[1], strict=True)
+        found |= {name: (write_number(a), write_number(b)) for name, a, b in pairs}
+    for column in context.table or ():
+        if isinstance(column, Categories):
+            known = [column.codes[rows & (column.codes >= 0)] for rows in (own, others)]
+            for code, name in enumerate(column.levels):
+                found[f"{column.name}_{name}"] = (_share(known[0] == code), _share(known[1] == code))
+        elif column.is_date:
+            found[column.name] = (_date(column.values[own]), _date(column.values[others]))
+    return found
+
+
+def _share(holds: NDArray[np.bool_]) -> str:
+    return f"{100 * holds.mean():.0f} %" if len(holds) else ""
+
+
+def _date(days: NDArray[np.float64]) -> str:
+    known = days[np.isfinite(days)]
+    return str(np.datetime64(round(known.mean()), "D")) if len(known) else ""
 
 
 def _caption(context: Context, n_rows: int) -> str:
@@ -86,7 +106,8 @@ def _caption(context: Context, n_rows: int) -> str:
         words = [
             "Each group against all other rows. A column moves a group on the map by the length of its arrow, in units "
             "of the map; the arrows of all columns and of the spread of the rows lead from the mean point "
-            "of the others to that of the group. Intervals and rates are about the data, and take rows as independent."
+            "of the others to that of the group. Numbers and dates are means, categories shares of the rows. Intervals "
+            "and rates are about the data, and take rows as independent."
         ]
     if context.informed:
         words.append("Columns are compared after subtracting the effect of given.")

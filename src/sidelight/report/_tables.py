@@ -30,6 +30,8 @@ class Unwrapped:
     X: Any
     table: Any
     to_data: Callable[[Any], Any] | None
+    names: tuple[str, ...] = ()
+    """Names of the columns of ``X`` that the encoding step gives them; empty where it gives none."""
 
 
 def unwrap(model: FittedModel, X: Any, table: Any, to_data: Callable[[Any], Any] | None) -> Unwrapped:
@@ -42,7 +44,8 @@ def unwrap(model: FittedModel, X: Any, table: Any, to_data: Callable[[Any], Any]
     numbers = np.asarray(numbers.toarray() if hasattr(numbers, "toarray") else numbers)
     after = replace(model, before=tuple(rest[:-1])) if len(rest) > 1 else rest[-1]
     back = encoder.inverse_transform if capabilities(encoder).has_inverse else None
-    return Unwrapped(model, after, numbers, own, back)
+    names = encoder.get_feature_names_out() if hasattr(encoder, "get_feature_names_out") else ()
+    return Unwrapped(model, after, numbers, own, back, tuple(str(name) for name in names))
 
 
 def _is_mixed(X: Any) -> bool:

@@ -1,0 +1,83 @@
+"""Means of columns as ``sidelight explain`` prints them: numbers and dates in their units, categories as shares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+from numpy.typing import NDArray
+
+from sidelight.explain._compared import Compared
+from sidelight.tables._category_code import CategoryCode
+
+from ._encoded_table import EncodedTable
+
+__all__ = ["Means", "ShownColumn", "Sides", "columns_of_code"]
+
+Rows = NDArray[Any]
+Sides = Mapping[str, tuple[Rows, Rows]]
+
+
+@dataclass(frozen=True)
+class ShownColumn:
+    """Entries (n,) of a column of the code, NaN or NaT where missing, as the data has them."""
+
+    entries: pd.Series
+    kind: Literal["number", "date", "share"]
+
+    def mean(self, rows: Rows) -> str:
+        """The mean over some rows in words; "" where none of them has an entry."""
+        mean: Any = self.entries.iloc[rows].mean()
+        if pd.isna(mean):
+            return ""
+        if self.kind == "date":
+            return f"{mean:%Y-%m-%d}"
+        if self.kind == "number":
+            return f"{mean:.4g}"
+        return f"{100 * mean:.0f} %" if len(rows) > 1 else "yes" if mean > 0.5 else "no"
+
+
+def columns_of_code(table: EncodedTable) -> dict[str, ShownColumn]:
+    """The columns of the code of a table that have a mean: numbers, dates, and the share of each category.
+
+    Parts of cycles, angles and texts have none.
+    """
+    X, shown = table.numbers(), table.shown()
+    found: dict[str, ShownColumn] = {}
+    for block, code in zip(table.encoder.blocks_, table.encoder.codes_, strict=True):
+        names = code.names(block.name)
+        if isinstance(code, CategoryCode):
+            shares = code.shares[1:] if code.is_boolean else code.shares
+            indicators = X[:, block.columns] / code.weight + shares
+            found |= {name: ShownColumn(pd.Series(indicators[:, k]), "share") for k, name in enumerate(names)}
+        elif names[0] == block.name and block.name in shown.columns:
+            entries = shown[block.name].reset_index(drop=True)
+            if pd.api.types.is_datetime64_any_dtype(entries):
+                found[names[0]] = ShownColumn(entries, "date")
+            elif pd.api.types.is_numeric_dtype(entries):
+                found[names[0]] = ShownColumn(entries, "number")
+    return found
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means of the columns of two selections, in the units of the data."""
+
+    columns: Mapping[str, ShownColumn] | None
+    """Those of a table where the model sees a code of it; None: the model sees the data."""
+    sides: Sides
+    """Rows of each selection and of what it is compared with, by name."""
+
+    @property
+    def known(self) -> bool:
+        """Whether there is something to print: not of a table that is compared after the effect of ``given``."""
+        return self.columns is None or bool(self.columns)
+
+    def of(self, one: Compared, k: int) -> list[str]:
+        """Means of feature k in both selections; empty where the column has none."""
+        if self.columns is None:
+            return [f"{one.first[k]:.4g}", f"{one.second[k]:.4g}"]
+        column = self.columns.get(str(one.feature[k]))
+        return ["", ""] if column is None else [column.mean(rows) for rows in self.sides[one.name]]
