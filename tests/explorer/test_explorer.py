@@ -52,6 +52,23 @@ def test_what_sets_a_selection_apart_is_in_front_with_an_interval_that_holds_it(
     assert two[0]["low"] < 0 < two[0]["high"] or two[0]["fdr"] > 1e-6
 
 
+def test_one_row_alone_is_sure_of_nothing_that_its_others_do_not_show():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 40))
+    model = sidelight.TwoWayEmbedding().fit(X)
+    shown = Explorer(model, table_of(model, X)).map()
+    rates = [min(one["fdr"] for one in shown.summary(np.array([row]), None)["features"]) for row in range(40)]
+    assert np.mean(np.array(rates) < 0.05) < 0.15  # rows are draws of one distribution: a rate of 0.05
+    pairs = [shown.summary(np.array([k]), np.array([k + 40]))["features"] for k in range(40)]
+    assert np.mean([min(one["fdr"] for one in found) < 0.05 for found in pairs]) < 0.15
+    assert all(one["low"] < one["effect"] < one["high"] for found in pairs for one in found)
+    far = X.copy()
+    far[0, 7] = 60.0
+    shown = Explorer(model, table_of(model, far)).map()
+    first = shown.summary(np.array([0]), None)["features"][0]
+    assert (first["name"], first["fdr"] < 1e-6, first["low"] > 10) == ("x8", True, True)
+
+
 def test_layers_are_grids_of_what_the_model_says(explorer):
     shown = explorer.map()
     extent = [*np.quantile(shown.places[:, 0], [0, 1]), *np.quantile(shown.places[:, 1], [0, 1])]

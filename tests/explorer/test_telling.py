@@ -155,7 +155,7 @@ def test_intervals_count_the_entries_that_are_there_and_the_variance_of_each_sel
     gaps = X.copy()
     gaps[20:200, 1] = np.nan  # of 200 entries 20 are there
     shown = Explorer(model, table_of(model, X)).map()
-    shown.__dict__["_after_given"] = shown.table.in_units(gaps)
+    shown.__dict__["after_given"] = shown.table.in_units(gaps)
     found = {one["name"]: one for one in shown.summary(np.arange(200), None)["features"]}
     half = {name: (one["high"] - one["low"]) / 2 / 1.96 for name, one in found.items()}
     spread = np.sqrt((199 * X[:200, 0].var(ddof=1) + 1799 * X[200:, 0].var(ddof=1)) / 1998)

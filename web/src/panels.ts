@@ -14,7 +14,7 @@ export function summaryOf(state: State, found: Summary, compared: boolean): HTML
     parts.push(make("div", { class: "pictures" }, picture(found.here_mean, state.image, state.range, "mean of A"),
       picture(found.there_mean, state.image, state.range, compared ? "mean of B" : "mean of the rest")));
   }
-  if (found.kept) return make("div", {}, ...parts);
+  if (found.unknown) return make("div", {}, ...parts);
   if (!found.features.length) return make("div", {}, ...parts, make("p", { class: "note" }, "There is no other row to compare with."));
   const head = ["feature", "A", compared ? "B" : "rest", "SD apart (95 %)", "FDR"].map((text) => make("th", { scope: "col" }, text));
   const lines = found.features.slice(0, 10).map((one) => make("tr", { class: one.fdr > 0.05 ? "weak" : "" },

@@ -65,7 +65,7 @@ export interface Summary {
   after?: string[];
   here_mean?: number[];
   there_mean?: number[];
-  kept?: boolean; // of a page that is a file: features are not compared
+  unknown?: boolean; // of a page that is a file without the rows' features
 }
 
 export interface Layer { size: number; extent: number[]; low: number; high: number; values: number[]; weights?: number[] }

@@ -1124,7 +1124,7 @@ function K(e, t, n) {
 		let n = e.range ? `${c(e.range[1])} (${c(e.range[0])} to ${c(e.range[2])})` : e.values.slice(0, 3).map(({ value: e, count: n }) => `${e} ${Math.round(100 * n / t.count)} %`).join(", ");
 		r.push(i("p", { class: "note" }, `${e.name}: ${n}`));
 	}
-	if (e.image && t.here_mean && t.there_mean && r.push(i("div", { class: "pictures" }, O(t.here_mean, e.image, e.range, "mean of A"), O(t.there_mean, e.image, e.range, n ? "mean of B" : "mean of the rest"))), t.kept) return i("div", {}, ...r);
+	if (e.image && t.here_mean && t.there_mean && r.push(i("div", { class: "pictures" }, O(t.here_mean, e.image, e.range, "mean of A"), O(t.there_mean, e.image, e.range, n ? "mean of B" : "mean of the rest"))), t.unknown) return i("div", {}, ...r);
 	if (!t.features.length) return i("div", {}, ...r, i("p", { class: "note" }, "There is no other row to compare with."));
 	let a = [
 		"feature",
