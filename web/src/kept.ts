@@ -2,6 +2,7 @@
 
 import type { Answer, Channel } from "./api";
 import { apart, means } from "./apart";
+import { dated } from "./dom";
 import type { Decoded, Given, Layer, Measures, Row, State, Summary } from "./types";
 
 interface Packed { section: string; kind: "codes" | "dictionary" | "float"; known: number }
@@ -128,7 +129,7 @@ export class Kept implements Channel {
     const { state } = this.head, columns: Record<string, unknown> = {}, byName = new Map<string, unknown>();
     for (const [k, one] of state.columns.entries()) {
       const value = (await this.column(k))[at], said = one.kind === "categories" ? one.levels?.[value] ?? null : value;
-      if (one.feature) byName.set(one.name, said); else columns[one.name] = said;
+      if (one.feature) byName.set(one.name, said); else columns[one.name] = one.date && Number.isFinite(value) ? dated(value) : said;
     }
     const names = await this.rowNames();
     return { row: at, name: names[at] ?? "", columns, values: await this.values(at, byName), texts: state.texts.map((name) => (byName.get(name) as string | undefined) ?? null) };
@@ -203,7 +204,7 @@ export class Kept implements Channel {
       const values = await this.column(k), own = rows.map((row) => values[row]);
       if (one.kind === "numbers") {
         const there = own.filter(Number.isFinite), [low, high, sum] = there.reduce(([a, b, c], x) => [Math.min(a, x), Math.max(b, x), c + x], [Infinity, -Infinity, 0]);
-        if (there.length) columns.push({ name: one.name, range: [low, sum / there.length, high], values: [] });
+        if (there.length) columns.push({ name: one.name, range: [low, sum / there.length, high], date: one.date, values: [] });
       } else {
         const counts = new Map<number, number>();
         for (const value of own) if (value >= 0) counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -239,7 +240,7 @@ export class Kept implements Channel {
       return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     };
     const lines = [["row", "z1", "z2", ...state.columns.map((one) => one.name)], ...rows.map((row) => [row, places[2 * row], places[2 * row + 1],
-      ...state.columns.map((one, k) => (one.kind === "categories" ? one.levels?.[columns[k][row]] ?? "" : columns[k][row]))])];
+      ...state.columns.map((one, k) => (one.kind === "categories" ? one.levels?.[columns[k][row]] ?? "" : one.date && Number.isFinite(columns[k][row]) ? dated(columns[k][row]) : columns[k][row]))])];
     return lines.map((line) => line.map(cell).join(",")).join("\n") + "\n";
   }
 }

@@ -60,7 +60,7 @@ export interface Feature { name: string; here: number; there: number; effect: nu
 export interface Summary {
   count: number;
   others: number;
-  columns: { name: string; range?: [number, number, number]; values: { value: string; count: number }[] }[];
+  columns: { name: string; range?: [number, number, number]; date?: boolean; values: { value: string; count: number }[] }[];
   features: Feature[];
   after?: string[];
   here_mean?: number[];

@@ -21,7 +21,7 @@ from ._align import Similarity
 from ._apart import features_apart, moments
 from ._fit import Fitted
 from ._local import local_mean, near_number, same_category, shown_around
-from ._table import Table, labelled, rows_without
+from ._table import MOST_COUNTED, Table, labelled, numbers_of, plain_entries, rows_without
 from .statement import Statement
 
 __all__ = ["Map"]
@@ -212,15 +212,17 @@ class Map:
         """The commonest values of each column of categories among some rows; of numbers smallest, mean and largest."""
         out: list[dict[str, Any]] = []
         for name, values in self.columns.items():
-            if values.dtype.kind == "f":
-                low, mean, high = (float(f(values[rows])) for f in (np.nanmin, np.nanmean, np.nanmax))
-                out.append({"name": name, "range": [low, mean, high], "values": []})
+            numbers = numbers_of(values[rows])
+            if numbers is not None:
+                if np.isfinite(numbers).any():
+                    ends = [float(f(numbers)) for f in (np.nanmin, np.nanmean, np.nanmax)]
+                    out.append({"name": name, "range": ends, "date": values.dtype.kind == "M", "values": []})
                 continue
             texts = [_words(value) for value in values[rows].tolist() if value is not None and value == value]
             counts: dict[str, int] = {}
             for text in texts:
                 counts[text] = counts.get(text, 0) + 1
-            if counts and len(counts) <= 50:
+            if counts and len(counts) <= MOST_COUNTED:
                 common = sorted(counts.items(), key=lambda pair: -pair[1])[:5]
                 out.append({"name": name, "values": [{"value": text, "count": count} for text, count in common]})
         return out
@@ -299,6 +301,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, np.datetime64):
+        return plain_entries(np.array([value]))[0]
     if isinstance(value, np.generic):
         value = value.item()
     return value if value is None or isinstance(value, bool | int | float | str) else _words(value)
