@@ -59,7 +59,8 @@ def test_a_slider_and_a_dial_keep_the_focus_and_what_is_decoded_follows(dated, t
         assert page.evaluate("document.activeElement.type") == "range"
 
         x, y, width, height = page.evaluate(
-            "(({x, y, width, height}) => [x, y, width, height])(document.querySelector('.dial').getBoundingClientRect())"
+            "(({x, y, width, height}) => [x, y, width, height])"
+            "(document.querySelector('.dial').getBoundingClientRect())"
         )
         page.mouse("mousePressed", x + width - 3, y + height / 2)
         page.mouse("mouseReleased", x + width - 3, y + height / 2)  # a quarter around, clockwise from the top
@@ -74,7 +75,7 @@ def test_a_slider_and_a_dial_keep_the_focus_and_what_is_decoded_follows(dated, t
         )
 
         page.evaluate(f"{PAGE}.select([3, 4], 'replace')")
-        page.click("With what is given above")
+        page.click("Show as given above")
         page.wait_until("document.getElementById('selection').innerText.includes('→')")
         before = page.text("selection")
         page.evaluate("document.querySelector('.dial').focus()")

@@ -31,7 +31,8 @@ def test_the_page_loads_decodes_the_row_under_the_pointer_and_lassos_exactly_the
         np.testing.assert_allclose(page.evaluate(f"{PAGE}.row.values"), X[7], rtol=1e-12)
         assert "Row 7" in page.text("here")
         places = np.array(page.evaluate(
-            "(({x, y}, scatter) => Array.from({ length: 60 }, (_, row) => scatter.placeOf(row)).map(([u, v]) => [x + u, y + v]))"
+            "(({x, y}, scatter) => Array.from({ length: 60 }, (_, row) => scatter.placeOf(row))"
+            ".map(([u, v]) => [x + u, y + v]))"
             f"(document.getElementById('stage-overlay').getBoundingClientRect(), {PAGE}.scatter)"
         ))  # fmt: skip
         corners = np.round(places.mean(axis=0) + [[-160, -90], [150, -120], [170, 60], [20, 10], [-150, 140]])

@@ -15,7 +15,7 @@ import type { Column, Counterfactual, Decoded, Given, Job, Layer, Measures, Row,
 
 const DIM = 0.13, GHOST = 0.06;
 const LAYERS: Record<string, string> = {
-  density: "Shade: how many rows are near", uncertainty: "Shade: how uncertain the data are there", reliability: "Shade: blue can be believed, orange cannot",
+  density: "Shade: density of the rows", uncertainty: "Shade: uncertainty of the decoded values", reliability: "Shade: reliability of the rows, blue high and orange low",
 };
 
 export class Page {
@@ -290,7 +290,7 @@ export class Page {
       ...(state.kept ? [] : [button("Parquet", () => void this.tried(() => this.download("parquet", "parquet")), { disabled: !this.selected.size, "aria-label": "Download the selection as Parquet" })]),
       button("Numbers", () => void this.tried(() => this.download("numbers", "txt")), { disabled: !this.selected.size, "aria-label": "Download the row numbers of the selection as text" }),
       button("Copy numbers", copy, { disabled: !this.selected.size })];
-    if (state.can.counterfactual && this.given && this.selected.size) tools.push(button("With what is given above", () => { this.changing = !this.changing; this.fillSelection(); }, { "aria-pressed": String(this.changing) }));
+    if (state.can.counterfactual && this.given && this.selected.size) tools.push(button("Show as given above", () => { this.changing = !this.changing; this.fillSelection(); }, { "aria-pressed": String(this.changing) }));
     const size = make("p", { id: "selected" }, `A: ${count(this.selected.size, "row")}${this.other.size ? `, B: ${count(this.other.size, "row")}` : ""}`);
     fill(box, size, make("div", { class: "tools wrap" }, ...tools), summary ?? make("p", { class: "note" }, "…"));
     if (!summary && this.selected.size) { if (this.changing && this.given) void this.tried(() => this.change()); else this.redescribe(); }
@@ -372,7 +372,7 @@ export class Page {
       return fill(box, bar, make("p", { class: "note" }, `${job.seconds.toFixed(0)} s, ${words}`), button("Stop", () => void this.act("stop"), { id: "stop" }));
     }
     const parts: HTMLElement[] = [button("Re-fit", () => void this.tried(async () => { await this.take(await this.source.post<State>("refit")); await this.follow(); }), { class: "main", id: "start", disabled: this.state.fresh })];
-    if (this.state.fresh) parts.push(make("p", { class: "note" }, "The map is of the statements that are on."));
+    if (this.state.fresh) parts.push(make("p", { class: "note" }, "The map already shows every statement that is on."));
     if (job.state === "failed" || job.state === "stopped") parts.push(make("p", { class: "note warn", id: "job-message" }, job.message));
     fill(box, ...parts);
   }

@@ -756,10 +756,10 @@ function k(e, t, n, r) {
 		t && s.push(D(t.values, r, o, "the row")), n?.values && s.push(D(n.values, r, o, "the place")), a.push(i("div", { class: "pictures" }, ...s));
 	} else (t || n?.values) && a.push(e.features.length <= E ? ce(e, t, n) : le(e, t, n, r));
 	if (n && n.typicality !== null) {
-		let e = n.typicality < .01 ? "No rows are near: what is decoded here is a guess." : `More usual than ${Math.round(100 * n.typicality)} % of the rows' places.`;
+		let e = n.typicality < .01 ? "No rows are near: the decoded values are a guess." : `A more usual place than ${Math.round(100 * n.typicality)} % of the rows have.`;
 		a.push(i("p", { class: n.typicality < .01 ? "note warn" : "note" }, e));
 	}
-	return a.length || a.push(i("p", { class: "note" }, "Point at the map: the row, and what the model makes of the place.")), i("div", { class: "card" }, ...a);
+	return a.length || a.push(i("p", { class: "note" }, "Point at the map to see the nearest row and what the model decodes at that place.")), i("div", { class: "card" }, ...a);
 }
 // src/colours.ts
 var A = [
@@ -1064,7 +1064,7 @@ var ge = class {
 			this.judging = !0;
 			try {
 				let e = await this.host.source.post("reliability");
-				for (; e.state === "running";) this.host.say(`Computing how far each row can be believed: ${Math.round(e.seconds ?? 0)} s.`), await new Promise((e) => setTimeout(e, 200)), e = await this.host.source.get("reliability");
+				for (; e.state === "running";) this.host.say(`Computing the reliability of each row: ${Math.round(e.seconds ?? 0)} s.`), await new Promise((e) => setTimeout(e, 200)), e = await this.host.source.get("reliability");
 				this.host.say(e.state === "failed" ? e.message ?? "" : "", !0), e.state === "failed" && (this.host.byId("colour").value = this.host.byId("layer").value = ""), await this.host.take(await this.host.source.get("state")), e.state === "done" && await this.host.relayer();
 			} finally {
 				this.judging = !1;
@@ -1980,9 +1980,9 @@ function X(e, t, n) {
 }
 // src/main.ts
 var He = .13, Ue = .06, Z = {
-	density: "Shade: how many rows are near",
-	uncertainty: "Shade: how uncertain the data are there",
-	reliability: "Shade: blue can be believed, orange cannot"
+	density: "Shade: density of the rows",
+	uncertainty: "Shade: uncertainty of the decoded values",
+	reliability: "Shade: reliability of the rows, blue high and orange low"
 }, We = class {
 	root;
 	source;
@@ -2245,7 +2245,7 @@ var He = .13, Ue = .06, Z = {
 			}),
 			a("Copy numbers", r, { disabled: !this.selected.size })
 		];
-		n.can.counterfactual && this.given && this.selected.size && s.push(a("With what is given above", () => {
+		n.can.counterfactual && this.given && this.selected.size && s.push(a("Show as given above", () => {
 			this.changing = !this.changing, this.fillSelection();
 		}, { "aria-pressed": String(this.changing) })), o(t, i("p", { id: "selected" }, `A: ${p(this.selected.size, "row")}${this.other.size ? `, B: ${p(this.other.size, "row")}` : ""}`), i("div", { class: "tools wrap" }, ...s), e ?? i("p", { class: "note" }, "…")), !e && this.selected.size && (this.changing && this.given ? this.tried(() => this.change()) : this.redescribe());
 	}
@@ -2328,7 +2328,7 @@ var He = .13, Ue = .06, Z = {
 			id: "start",
 			disabled: this.state.fresh
 		})];
-		this.state.fresh && n.push(i("p", { class: "note" }, "The map is of the statements that are on.")), (e.state === "failed" || e.state === "stopped") && n.push(i("p", {
+		this.state.fresh && n.push(i("p", { class: "note" }, "The map already shows every statement that is on.")), (e.state === "failed" || e.state === "stopped") && n.push(i("p", {
 			class: "note warn",
 			id: "job-message"
 		}, e.message)), o(t, ...n);
