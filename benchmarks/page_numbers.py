@@ -1,7 +1,7 @@
 """Write the numbers of the pages from the files that runs left: ``python -m benchmarks.page_numbers`` (``--check``).
 
 ``docs/files/numbers.toml`` has lines of the pages with the numbers as ``{SOURCE/NAME|FORMAT}``: the source is
-``large_maps``, ``cells``, ``families``, ``library`` or the name of a reproduction, the format one of Python's, after
+``large_maps``, ``cells``, ``families``, ``library``, ``refit`` or the name of a reproduction, the format one of Python's, after
 ``%`` of the hundredfold, ``s`` without a leading zero. A page says a line if its words are there and the numbers are
 those of the files; other numbers in their place are replaced.
 """
@@ -70,6 +70,12 @@ def _library(name: str) -> float:
     return len(list((ROOT / "examples" / folder).rglob("plot_*.py")))
 
 
+def _refit(name: str) -> float:
+    """A number of ``docs/files/refit.json``, a copy of what ``python -m benchmarks refit`` wrote, by what it is."""
+    (found,) = [one["ours"] for one in _file(FILES / "refit.json")["checks"] if one["what"] == name]
+    return float(found)
+
+
 def _reproduction(source: str, name: str) -> float:
     """A number of ``reproductions/results/SOURCE.json`` by what it is."""
     rows = _file(ROOT / "reproductions" / "results" / f"{source}.json")["comparisons"]
@@ -78,7 +84,7 @@ def _reproduction(source: str, name: str) -> float:
 
 
 _SOURCES: Mapping[str, Callable[[str], float]] = {
-    "large_maps": _large_maps, "cells": _cells, "families": _families, "library": _library,
+    "large_maps": _large_maps, "cells": _cells, "families": _families, "library": _library, "refit": _refit,
 }  # fmt: skip
 
 

@@ -52,6 +52,45 @@ def test_what_sets_a_selection_apart_is_in_front_with_an_interval_that_holds_it(
     assert two[0]["low"] < 0 < two[0]["high"] or two[0]["fdr"] > 1e-6
 
 
+def test_dates_and_numbers_of_any_type_are_told_as_such():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    days = np.datetime64("2024-01-01", "ns") + np.arange(80) * np.timedelta64(1, "D")
+    days[5] = np.datetime64("NaT")
+    ages = np.arange(80).astype(float).astype(object)  # as ``given`` keeps them
+    ages[3] = None
+    model = sidelight.TwoWayEmbedding().fit(X)
+    columns = {"day": days, "age": ages, "count": np.arange(80), "few": np.arange(80) % 3}
+    explorer = Explorer(model, table_of(model, X, columns))
+    assert explorer.map().row(4)["columns"] == {"day": "2024-01-05", "age": 4.0, "count": 4, "few": 1}
+    assert explorer.map().row(5)["columns"]["day"] is None
+    told = {one["name"]: one for one in explorer.map().summary(np.arange(60), None)["columns"]}
+    first = (days[0].astype("datetime64[D]") - np.datetime64("1970-01-01")).astype(int)
+    assert told["day"]["range"][::2] == [first, first + 59]
+    assert told["day"]["date"]
+    assert told["age"]["range"][::2] == told["count"]["range"][::2] == [0, 59]
+    assert told["few"]["values"][0]["count"] == 20
+    lines = explorer.export(np.arange(4, 7)).splitlines()
+    assert [line.split(",")[3] for line in lines] == ["day", "2024-01-05", "", "2024-01-07"]
+    assert "nan" not in explorer.export(np.arange(10))
+
+
+def test_one_row_alone_is_sure_of_nothing_that_its_others_do_not_show():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 40))
+    model = sidelight.TwoWayEmbedding().fit(X)
+    shown = Explorer(model, table_of(model, X)).map()
+    rates = [min(one["fdr"] for one in shown.summary(np.array([row]), None)["features"]) for row in range(40)]
+    assert np.mean(np.array(rates) < 0.05) < 0.15  # rows are draws of one distribution: a rate of 0.05
+    pairs = [shown.summary(np.array([k]), np.array([k + 40]))["features"] for k in range(40)]
+    assert np.mean([min(one["fdr"] for one in found) < 0.05 for found in pairs]) < 0.15
+    assert all(one["low"] < one["effect"] < one["high"] for found in pairs for one in found)
+    far = X.copy()
+    far[0, 7] = 60.0
+    shown = Explorer(model, table_of(model, far)).map()
+    first = shown.summary(np.array([0]), None)["features"][0]
+    assert (first["name"], first["fdr"] < 1e-6, first["low"] > 10) == ("x8", True, True)
+
+
 def test_layers_are_grids_of_what_the_model_says(explorer):
     shown = explorer.map()
     extent = [*np.quantile(shown.places[:, 0], [0, 1]), *np.quantile(shown.places[:, 1], [0, 1])]

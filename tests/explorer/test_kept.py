@@ -109,6 +109,14 @@ class Opened(Page):
         return self.evaluate(f"{PAGE}.source.{method}({json.dumps(path)}{', ' + json.dumps(said) if said else ''})")
 
 
+def same_features(here, there, rtol):
+    """The page's features are those of the server, in its order, with its numbers."""
+    assert [one["name"] for one in here] == [one["name"] for one in there]
+    for mine, own in zip(here, there, strict=True):
+        keys = ["here", "there", "effect", "low", "high", "fdr"]
+        np.testing.assert_allclose([mine[key] for key in keys], [own[key] for key in keys], rtol=rtol, atol=rtol)
+
+
 browser = pytest.mark.skipif(find_chromium() is None, reason="no chromium on this machine (apt-get install chromium)")
 
 
@@ -133,6 +141,11 @@ def test_the_file_of_a_table_shows_what_the_model_says_offline(tmp_path):
         np.testing.assert_allclose(decoded, explorer.map().decode(place, None, (0, 1), None)["values"], atol=0.05)
         page.evaluate(f"{PAGE}.select([3, 4, 7], 'replace')")
         page.wait_until("document.getElementById('selection').innerText.includes('A: 3 rows')")
+        for rows, others in ([3, 4, 7], None), ([3], None), ([3], [9]), (list(range(40)), list(range(90, 130))):
+            mine = page.ask("post", "summary", {"rows": rows, "others": others})
+            own = explorer.map().summary(np.array(rows), None if others is None else np.array(others))
+            same_features(mine["features"], own["features"], 2e-5)
+        page.wait_until("document.getElementById('selection').innerText.includes('What sets it apart')")
         csv = page.evaluate(f"{PAGE}.source.postForText('export', {{rows: [3, 7]}})")
         assert csv.count("\n") == 3
         assert "\n=1+1" not in csv.replace(",", "\n")
@@ -167,6 +180,35 @@ def test_the_file_of_pictures_decodes_places_for_each_category(given_explorer, g
             own = given_model.inverse_transform([place], given=value)[0]
             other = given_model.inverse_transform([place], given="car")[0]
             assert np.abs(np.array(values) - own).mean() < 0.35 * np.abs(own - other).mean()
+        mine = page.ask("post", "summary", {"rows": [0, 1, 2, 3, 4]})
+        own = given_explorer.map().summary(np.arange(5), None)
+        assert mine["after"] == own["after"] == ["object"]
+        np.testing.assert_allclose(mine["here_mean"], own["here_mean"], atol=0.001)
+        effects = {one["name"]: one["effect"] for one in own["features"]}
+        found = {one["name"]: one["effect"] for one in mine["features"]}
+        both = [name for name in effects if name in found]  # the 60 largest of 64: the last may be others
+        assert len(both) > 50
+        assert {name: found[name] for name in both} == pytest.approx(
+            {name: effects[name] for name in both}, rel=0.001, abs=1e-4
+        )
         shown = page.ask("get", "row?at=2")["values"]
         np.testing.assert_allclose(shown, given_explorer.table.X[2], atol=0.005)
         assert [one for one in page.complaints() if "WebGL" not in str(one)] == []
+
+
+def test_a_wide_table_keeps_the_units_of_every_feature_and_its_gaps(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 80)) * np.geomspace(1e-3, 1e6, 80)
+    model = TwoWayEmbedding(PCA(2)).fit(X)
+    X[3, 5] = np.nan
+    table = table_of(model, np.nan_to_num(X), {})
+    explorer = Explorer(model, table, (), Setting("Wide", tmp_path))
+    object.__setattr__(table, "X", X)  # a table with a gap, which the map above does without
+    found = sections(kept_page(explorer, {}))
+    head = json.loads(found["head"])["rows"]
+    planes = np.frombuffer(found["rows"], np.uint8).reshape(2, -1).astype(int)
+    codes = (planes[0] + 256 * planes[1]).reshape(X.shape)
+    assert np.argwhere(codes == 65535).tolist() == [[3, 5]]
+    low, high = np.array(head["low"]), np.array(head["high"])
+    kept = np.where(codes == 65535, np.nan, low + (high - low) * codes / 65534)
+    assert np.nanmax(np.abs(kept - X) / np.nanmax(np.abs(X), axis=0)) < 1 / 20000

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sidelight import TwoWayEmbedding, explorer
+from sidelight import MultipleRelationalEmbedding, Relation, TwoWayEmbedding, explorer
 from sidelight.explorer import Session, Statement
 from sidelight.explorer._align import aligned
 from sidelight.explorer._code import python_of
@@ -155,10 +155,24 @@ def test_intervals_count_the_entries_that_are_there_and_the_variance_of_each_sel
     gaps = X.copy()
     gaps[20:200, 1] = np.nan  # of 200 entries 20 are there
     shown = Explorer(model, table_of(model, X)).map()
-    shown.__dict__["_after_given"] = shown.table.in_units(gaps)
+    shown.__dict__["after_given"] = shown.table.in_units(gaps)
     found = {one["name"]: one for one in shown.summary(np.arange(200), None)["features"]}
     half = {name: (one["high"] - one["low"]) / 2 / 1.96 for name, one in found.items()}
     spread = np.sqrt((199 * X[:200, 0].var(ddof=1) + 1799 * X[200:, 0].var(ddof=1)) / 1998)
     assert abs(half["x1"] - X[:200, 0].std() / np.sqrt(200) / spread) < 0.02  # 0.16; with one variance it would be 0.07
     assert abs(half["x2"] - 1 / np.sqrt(20)) < 0.05
     assert abs(half["x3"] - 1 / np.sqrt(200)) < 0.01
+
+
+def test_a_refit_says_which_axes_of_the_first_model_it_does_without(refitted):
+    rng = np.random.default_rng(0)
+    X, size = rng.normal(size=(60, 4)), rng.normal(size=60)
+    model = MultipleRelationalEmbedding(2, random_state=0)
+    model.fit(X, relations={"size": Relation.from_values(size)})
+    explorer = Explorer(model, table_of(model, X, {"size": size}))
+    explorer.say([Statement("drop", rows=[0])])
+    assert refitted(explorer)["state"] == "done"
+    assert any("had an axis for size" in text for text in explorer.state()["remarks"])
+    explorer.say([Statement("axis", column="size")])
+    assert refitted(explorer)["state"] == "done"
+    assert not any("had an axis" in text for text in explorer.state()["remarks"])

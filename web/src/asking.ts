@@ -104,7 +104,7 @@ export class Asking {
     try {
       let told = await this.host.source.post<State["reliability"]>("reliability");
       while (told.state === "running") {
-        this.host.say(`Computing how far each row can be believed: ${Math.round(told.seconds ?? 0)} s.`);
+        this.host.say(`Computing the reliability of each row: ${Math.round(told.seconds ?? 0)} s.`);
         await new Promise((resolve) => setTimeout(resolve, 200));
         told = await this.host.source.get<State["reliability"]>("reliability");
       }

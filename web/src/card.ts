@@ -65,9 +65,9 @@ export function card(state: State, row: Row | null, here: Decoded | null, style:
     parts.push(make("div", { class: "pictures" }, ...shown));
   } else if (row || here?.values) parts.push(state.features.length <= LISTED ? table(state, row, here) : profile(state, row, here, style));
   if (here && here.typicality !== null) {
-    const usual = here.typicality < 0.01 ? "No rows are near: what is decoded here is a guess." : `More usual than ${Math.round(100 * here.typicality)} % of the rows' places.`;
+    const usual = here.typicality < 0.01 ? "No rows are near: the decoded values are a guess." : `A more usual place than ${Math.round(100 * here.typicality)} % of the rows have.`;
     parts.push(make("p", { class: here.typicality < 0.01 ? "note warn" : "note" }, usual));
   }
-  if (!parts.length) parts.push(make("p", { class: "note" }, "Point at the map: the row, and what the model makes of the place."));
+  if (!parts.length) parts.push(make("p", { class: "note" }, "Point at the map to see the nearest row and what the model decodes at that place."));
   return make("div", { class: "card" }, ...parts);
 }

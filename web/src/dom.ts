@@ -20,7 +20,14 @@ export function button(text: string, onclick: () => void, properties: Properties
   return make("button", { type: "button", onclick, ...properties }, text);
 }
 
-export function fill(parent: HTMLElement, ...children: Child[]): void { parent.replaceChildren(...children); }
+// New children; where the old ones had the keyboard's focus, the one of the same name has it again.
+export function fill(parent: HTMLElement, ...children: Child[]): void {
+  const at = (parent.getRootNode() as Document).activeElement, held = at && at !== parent && parent.contains(at) ? nameOf(at) : "";
+  parent.replaceChildren(...children);
+  if (held) [...parent.querySelectorAll<HTMLElement>("button, input, select, [tabindex]")].find((one) => nameOf(one) === held)?.focus({ preventScroll: true });
+}
+
+const nameOf = (one: Element): string => `${one.tagName} ${one.getAttribute("aria-label") ?? one.closest("label")?.textContent ?? one.textContent}`;
 
 // Hands content to the user as a file.
 export function save(content: BlobPart, type: string, name: string): void {
@@ -36,9 +43,14 @@ export function written(value: number | null | undefined): string {
   return String(Number(value.toPrecision(4)));
 }
 
+// Days since 1970 as a date.
+export const dated = (days: number): string => new Date(864e5 * days).toISOString().slice(0, 10);
+
 export function ofFeature(value: number | null | undefined, name: string, dates: string[]): string {
-  if (!dates.includes(name) || value === null || value === undefined || !Number.isFinite(value)) return written(value);
-  return new Date(864e5 * value).toISOString().slice(0, 10);
+  return dates.includes(name) && value != null && Number.isFinite(value) ? dated(value) : written(value);
 }
+
+// Two digits behind the point, without the sign of a zero.
+export const short = (value: number): string => value.toFixed(2).replace(/^-(0\.00)$/, "$1");
 
 export const count = (n: number, what: string): string => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;

@@ -1,6 +1,8 @@
 // A page that carries its answers: sections of deflated bytes in base64, written by sidelight.explorer._kept.
 
 import type { Answer, Channel } from "./api";
+import { apart, means } from "./apart";
+import { dated } from "./dom";
 import type { Decoded, Given, Layer, Measures, Row, State, Summary } from "./types";
 
 interface Packed { section: string; kind: "codes" | "dictionary" | "float"; known: number }
@@ -10,7 +12,8 @@ interface Head {
   view: View;
   places: { low: number; step: number }[];
   columns: Packed[];
-  rows: { names: boolean; values: "columns" | "bytes" | "steps" | "none"; low?: number; high?: number };
+  rows: { names: boolean; values: "columns" | "bytes" | "steps" | "none"; low?: number | number[]; high?: number | number[] };
+  after: { names: string[]; values: "rows" | "float" | "steps" | "none"; low?: number[]; high?: number[] }; // rows without the effect of what was given
   grid: Grid | null;
   layers: Record<string, Layer>;
   measures: Measures;
@@ -19,7 +22,7 @@ interface Head {
 export interface View { colour: string | null; layer: string; x: number; y: number; window: number[] | null; rows: number[]; others: number[]; given: Given | null }
 
 const OFF = "This page is a file and has no model. Open the model with sidelight explore.";
-const MISSING = 65535;
+const MISSING = 65535, STEPS = MISSING - 1;
 
 async function inflated(text: string): Promise<ArrayBuffer> {
   const packed = atob(text), bytes = new Uint8Array(packed.length);
@@ -126,7 +129,7 @@ export class Kept implements Channel {
     const { state } = this.head, columns: Record<string, unknown> = {}, byName = new Map<string, unknown>();
     for (const [k, one] of state.columns.entries()) {
       const value = (await this.column(k))[at], said = one.kind === "categories" ? one.levels?.[value] ?? null : value;
-      if (one.feature) byName.set(one.name, said); else columns[one.name] = said;
+      if (one.feature) byName.set(one.name, said); else columns[one.name] = one.date && Number.isFinite(value) ? dated(value) : said;
     }
     const names = await this.rowNames();
     return { row: at, name: names[at] ?? "", columns, values: await this.values(at, byName), texts: state.texts.map((name) => (byName.get(name) as string | undefined) ?? null) };
@@ -163,9 +166,8 @@ export class Kept implements Channel {
     const { state, rows } = this.head, d = state.features.length;
     if (rows.values === "columns") return state.features.map((name) => (byName.get(name) as number | undefined) ?? NaN);
     if (rows.values === "none") return [];
-    const bytes = new Uint8Array(await this.section("rows")), n = state.rows * d, low = rows.low!, span = rows.high! - low;
-    const share = rows.values === "bytes" ? (k: number) => bytes[k] / 255 : (k: number) => (bytes[k] | (bytes[n + k] << 8)) / 65535;
-    return Array.from({ length: d }, (_, k) => low + span * share(at * d + k));
+    const value = stepped(new Uint8Array(await this.section("rows")), rows.values === "bytes", state.rows * d, d, rows);
+    return Array.from({ length: d }, (_, k) => value(at, k));
   }
 
   // Between four places of the grid.
@@ -195,14 +197,14 @@ export class Kept implements Channel {
   private grid: Float32Array | null = null;
   private names: string[] | null = null;
 
-  // Columns of a selection: the commonest values, or range and mean.
+  // Columns of a selection (the commonest values, or range and mean), and what sets it apart.
   private async summary(rows: number[], others: number[] | null): Promise<Summary> {
     const { state } = this.head, columns: Summary["columns"] = [];
     for (const [k, one] of state.columns.entries()) {
       const values = await this.column(k), own = rows.map((row) => values[row]);
       if (one.kind === "numbers") {
         const there = own.filter(Number.isFinite), [low, high, sum] = there.reduce(([a, b, c], x) => [Math.min(a, x), Math.max(b, x), c + x], [Infinity, -Infinity, 0]);
-        if (there.length) columns.push({ name: one.name, range: [low, sum / there.length, high], values: [] });
+        if (there.length) columns.push({ name: one.name, range: [low, sum / there.length, high], date: one.date, values: [] });
       } else {
         const counts = new Map<number, number>();
         for (const value of own) if (value >= 0) counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -210,8 +212,26 @@ export class Kept implements Channel {
         columns.push({ name: one.name, values: common.map(([value, count]) => ({ value: one.levels?.[value] ?? "", count })) });
       }
     }
-    return { count: rows.length, others: others?.length ?? state.rows - rows.length, columns, features: [], kept: true };
+    const rest = others ?? without(state.rows, rows), found = { count: rows.length, others: rest.length, columns };
+    const value = await this.compared();
+    if (!value) return { ...found, features: [], unknown: true };
+    const features = apart(state.features, value, rows, rest, without(state.rows, [])), d = state.features.length;
+    return { ...found, features, after: this.head.after.names, ...(state.image && rest.length ? { here_mean: means(d, value, rows), there_mean: means(d, value, rest) } : {}) };
   }
+
+  // Features of rows, after what was given, for comparisons; null where the file has none.
+  private async compared(): Promise<((row: number, k: number) => number) | null> {
+    const { state, rows, after } = this.head, d = state.features.length;
+    if (after.values === "float") { const found = this.after ??= new Float32Array(joined(await this.section("after"), 4)); return (row, k) => found[row * d + k]; }
+    if (after.values === "rows" && rows.values === "columns") {
+      const columns = await Promise.all(state.features.map((name) => this.column(state.columns.findIndex((one) => one.feature && one.name === name))));
+      return (row, k) => columns[k][row];
+    }
+    const own = after.values === "rows", kept = own ? rows : after;
+    if (kept.values === "none") return null;
+    return stepped(new Uint8Array(await this.section(own ? "rows" : "after")), kept.values === "bytes", state.rows * d, d, kept);
+  }
+  private after: Float32Array | null = null;
 
   private async csv(rows: number[]): Promise<string> {
     const { state } = this.head, places = await this.points([0, 1]), columns = await Promise.all(state.columns.map((_, k) => this.column(k)));
@@ -220,7 +240,7 @@ export class Kept implements Channel {
       return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     };
     const lines = [["row", "z1", "z2", ...state.columns.map((one) => one.name)], ...rows.map((row) => [row, places[2 * row], places[2 * row + 1],
-      ...state.columns.map((one, k) => (one.kind === "categories" ? one.levels?.[columns[k][row]] ?? "" : columns[k][row]))])];
+      ...state.columns.map((one, k) => (one.kind === "categories" ? one.levels?.[columns[k][row]] ?? "" : one.date && Number.isFinite(columns[k][row]) ? dated(columns[k][row]) : columns[k][row]))])];
     return lines.map((line) => line.map(cell).join(",")).join("\n") + "\n";
   }
 }
@@ -229,6 +249,22 @@ export class Kept implements Channel {
 function ordered(texts: string[]): Float32Array {
   const out = new Float32Array(texts.length);
   [...texts.keys()].sort((a, b) => (texts[a] < texts[b] ? -1 : texts[a] > texts[b] ? 1 : 0)).forEach((at, rank) => { out[at] = rank; });
+  return out;
+}
+
+// Values (n rows of d features, `size` in all) in 8- or 16-bit steps between the ends of all, or of each feature.
+function stepped(bytes: Uint8Array, small: boolean, size: number, d: number, ends: { low?: number | number[]; high?: number | number[] }): (row: number, k: number) => number {
+  const each = (end: number | number[]): number[] => (typeof end === "number" ? new Array<number>(d).fill(end) : end);
+  const low = each(ends.low!), span = each(ends.high!).map((high, k) => high - low[k]);
+  if (small) return (row, k) => low[k] + (span[k] * bytes[row * d + k]) / 255;
+  return (row, k) => { const at = row * d + k, code = bytes[at] | (bytes[size + at] << 8); return code === MISSING ? NaN : low[k] + (span[k] * code) / STEPS; };
+}
+
+// The numbers 0 to n - 1 without some.
+function without(n: number, rows: number[]): number[] {
+  const inside = new Uint8Array(n), out: number[] = [];
+  for (const row of rows) inside[row] = 1;
+  for (let row = 0; row < n; row++) if (!inside[row]) out.push(row);
   return out;
 }
 

@@ -5,7 +5,8 @@ import { Refusal, type Source } from "./api";
 import { Asking } from "./asking";
 import { card } from "./card";
 import * as colours from "./colours";
-import { button, count, fill, make, save, written } from "./dom";
+import { button, count, dated, fill, make, save, written } from "./dom";
+import { first, GivenControls } from "./given";
 import * as panels from "./panels";
 import type { View } from "./kept";
 import { Scatter, type Mode, type Tool } from "./scatter";
@@ -14,7 +15,7 @@ import type { Column, Counterfactual, Decoded, Given, Job, Layer, Measures, Row,
 
 const DIM = 0.13, GHOST = 0.06;
 const LAYERS: Record<string, string> = {
-  density: "Shade: how many rows are near", uncertainty: "Shade: how uncertain the data are there", reliability: "Shade: blue can be believed, orange cannot",
+  density: "Shade: density of the rows", uncertainty: "Shade: uncertainty of the decoded values", reliability: "Shade: reliability of the rows, blue high and orange low",
 };
 
 export class Page {
@@ -37,12 +38,15 @@ export class Page {
   private question = 0;
   private watching = false;
   private telling = new Telling(this);
+  private controls: GivenControls;
+  private changing = false; // the selection is shown with what is given
   private leave = new AbortController(); // ends what listens outside of the root
 
   // `root` holds the markup of index.html: a document, or a shadow root.
   constructor(readonly root: Document | ShadowRoot, readonly source: Source) {
     this.scatter = new Scatter(this.byId("stage"));
     this.answers = new Asking(this);
+    this.controls = new GivenControls(this.byId("controls"), this, { moved: () => this.follows(false), chosen: () => this.follows(true) });
   }
 
   byId<T extends HTMLElement = HTMLElement>(id: string): T { return this.root.getElementById(id) as T; }
@@ -204,7 +208,7 @@ export class Page {
     };
     if (column.kind === "categories") return fill(this.byId("legend"), ...(column.levels ?? []).slice(0, 24).map((level, k) => swatch(colours.ofLevel(k), level)), ...below);
     const low = column.period ? 0 : column.low ?? 0, high = column.period ?? column.high ?? 1;
-    fill(this.byId("legend"), ...[0, 0.25, 0.5, 0.75, 1].map((share) => swatch(colours.ofNumber(column, low + share * (high - low)), written(low + share * (high - low)))), ...below);
+    fill(this.byId("legend"), ...[0, 0.25, 0.5, 0.75, 1].map((share) => swatch(colours.ofNumber(column, low + share * (high - low)), (column.date ? dated : written)(low + share * (high - low)))), ...below);
   }
 
   async relayer(): Promise<void> {
@@ -220,23 +224,24 @@ export class Page {
 
   private given0(state: State): Given | null {
     const kept: Given = {};
-    for (const one of state.controls) kept[one.name] = this.given?.[one.name] ?? (one.values ? one.values[0] : ((one.low ?? 0) + (one.high ?? 1)) / 2);
+    for (const one of state.controls) kept[one.name] = this.given?.[one.name] ?? first(one);
     return state.controls.length && this.given ? kept : null;
   }
 
   private fillControls(): void {
     const state = this.state, colour = this.byId<HTMLSelectElement>("colour"), kept = colour.options[colour.selectedIndex]?.text;
     const option = (value: string, text: string, chosen: boolean) => make("option", { value, selected: chosen }, text);
-    const first = kept === undefined && state.columns.length && !state.columns[0].feature ? state.columns[0].name : kept;
-    fill(colour, option("", "none", false), ...state.columns.map((one, at) => option(String(at), one.name, one.name === first)),
-      ...(state.can.reliability && state.reliability.state !== "done" ? [option("judge", state.reliability.column, state.reliability.column === first)] : []));
+    const wanted = kept === undefined && state.columns.length && !state.columns[0].feature ? state.columns[0].name : kept;
+    fill(colour, option("", "none", false), ...state.columns.map((one, at) => option(String(at), one.name, one.name === wanted)),
+      ...(state.can.reliability && state.reliability.state !== "done" ? [option("judge", state.reliability.column, state.reliability.column === wanted)] : []));
     const layer = this.byId<HTMLSelectElement>("layer"), now = layer.value;
     fill(layer, option("", "none", now === ""), ...["density", "uncertainty", "reliability"].filter((kind) => state.can[kind]).map((kind) => option(kind, kind, now === kind)));
     for (const name of ["undo", "redo"]) this.byId<HTMLButtonElement>(name).disabled = !state.can[name];
     layer.disabled = this.answers.space !== null; // a layer is a plane
+    for (const [tool, offered] of [["walk", state.can.decode], ["drag", state.say.move]] as const) this.byId("tools").querySelector<HTMLElement>(`label:has([value=${tool}])`)!.hidden = !offered;
     for (const id of ["undo", "redo", "save", "keep"]) this.byId(id).hidden = state.kept !== undefined;
     this.fillAxes();
-    this.fillGiven();
+    this.controls.take(state.controls);
   }
 
   fillAxes(): void {
@@ -250,26 +255,12 @@ export class Page {
     fill(this.byId("axes"), ...(deep ? [deep] : []), ...(this.answers.space ? [] : ["Axes ", choice(0), choice(1)]));
   }
 
-  private fillGiven(): void {
-    const state = this.state, box = this.byId("controls");
-    if (!state.controls.length) return fill(box);
-    const again = () => { void this.tried(async () => { if (this.place) this.hover(this.place, this.scatter.marked); await this.relayer(); await this.answers.walk.again(); }); };
-    const parts = state.controls.map((one) => {
-      const now = this.given?.[one.name];
-      const set = (value: string | number) => { this.given = { ...(this.given ?? this.chosenFirst()), [one.name]: value }; this.fillGiven(); again(); };
-      const control = one.values
-        ? make("select", { id: `given-${one.name}`, onchange: (event: Event) => { const value = (event.target as HTMLSelectElement).value; if (value) set(value); else { this.given = null; this.fillGiven(); again(); } } },
-          make("option", { value: "", selected: now === undefined }, "averaged over"), ...one.values.map((value) => make("option", { value, selected: value === now }, value)))
-        : make("input", { type: "range", min: String(one.low), max: String(one.high), step: "any", value: String(now ?? ((one.low ?? 0) + (one.high ?? 1)) / 2), onchange: (event: Event) => set(Number((event.target as HTMLInputElement).value)) });
-      return make("label", { class: "given" }, `Given ${one.name} `, control, one.values ? "" : now === undefined ? " averaged over" : ` ${written(Number(now))}`);
-    });
-    fill(box, ...parts);
-  }
-
-  private chosenFirst(): Given {
-    const kept: Given = {};
-    for (const one of this.state.controls) kept[one.name] = one.values ? one.values[0] : ((one.low ?? 0) + (one.high ?? 1)) / 2;
-    return kept;
+  // What is shown follows what is chosen: the place at once, layers, walk and counterfactuals when it rests.
+  private follows(rest: boolean): void {
+    if (this.place) this.hover(this.place, this.scatter.marked);
+    if (!rest) return;
+    void this.tried(async () => { await this.relayer(); await this.answers.walk.again(); });
+    if (this.selected.size) this.fillSelection();
   }
 
   // ---- selection
@@ -299,10 +290,10 @@ export class Page {
       ...(state.kept ? [] : [button("Parquet", () => void this.tried(() => this.download("parquet", "parquet")), { disabled: !this.selected.size, "aria-label": "Download the selection as Parquet" })]),
       button("Numbers", () => void this.tried(() => this.download("numbers", "txt")), { disabled: !this.selected.size, "aria-label": "Download the row numbers of the selection as text" }),
       button("Copy numbers", copy, { disabled: !this.selected.size })];
-    if (state.can.counterfactual && this.given && this.selected.size) tools.push(button("With what is given above", () => void this.tried(() => this.change())));
+    if (state.can.counterfactual && this.given && this.selected.size) tools.push(button("Show as given above", () => { this.changing = !this.changing; this.fillSelection(); }, { "aria-pressed": String(this.changing) }));
     const size = make("p", { id: "selected" }, `A: ${count(this.selected.size, "row")}${this.other.size ? `, B: ${count(this.other.size, "row")}` : ""}`);
     fill(box, size, make("div", { class: "tools wrap" }, ...tools), summary ?? make("p", { class: "note" }, "…"));
-    if (!summary && this.selected.size) this.redescribe();
+    if (!summary && this.selected.size) { if (this.changing && this.given) void this.tried(() => this.change()); else this.redescribe(); }
   }
 
   private redescribe(): void {
@@ -315,8 +306,8 @@ export class Page {
   }
 
   private async change(): Promise<void> {
-    const found = await this.source.post<Counterfactual>("counterfactual", { rows: this.rows(this.selected), given: this.given });
-    this.fillSelection(panels.changed(this.state, found));
+    const asked = ++this.question, found = await this.source.post<Counterfactual>("counterfactual", { rows: this.rows(this.selected), given: this.given });
+    if (asked === this.question) this.fillSelection(panels.changed(this.state, found));
   }
 
   private async download(format: string, ending: string): Promise<void> {
@@ -381,7 +372,7 @@ export class Page {
       return fill(box, bar, make("p", { class: "note" }, `${job.seconds.toFixed(0)} s, ${words}`), button("Stop", () => void this.act("stop"), { id: "stop" }));
     }
     const parts: HTMLElement[] = [button("Re-fit", () => void this.tried(async () => { await this.take(await this.source.post<State>("refit")); await this.follow(); }), { class: "main", id: "start", disabled: this.state.fresh })];
-    if (this.state.fresh) parts.push(make("p", { class: "note" }, "The map is of the statements that are on."));
+    if (this.state.fresh) parts.push(make("p", { class: "note" }, "The map already shows every statement that is on."));
     if (job.state === "failed" || job.state === "stopped") parts.push(make("p", { class: "note warn", id: "job-message" }, job.message));
     fill(box, ...parts);
   }

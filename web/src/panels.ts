@@ -1,25 +1,25 @@
 // Lists beside the map: what sets a selection apart, statements, maps, measures, code.
 
 import { picture } from "./card";
-import { button, count, make, ofFeature, written } from "./dom";
+import { button, count, dated, make, ofFeature, short, written } from "./dom";
 import type { Counterfactual, Measures, State, Summary } from "./types";
 
 export function summaryOf(state: State, found: Summary, compared: boolean): HTMLElement {
   const parts: HTMLElement[] = [];
   for (const one of found.columns.slice(0, 4)) {
-    const said = one.range ? `${written(one.range[1])} (${written(one.range[0])} to ${written(one.range[2])})` : one.values.slice(0, 3).map(({ value, count: k }) => `${value} ${Math.round((100 * k) / found.count)} %`).join(", ");
+    const shown = one.date ? dated : written, said = one.range ? `${shown(one.range[1])} (${shown(one.range[0])} to ${shown(one.range[2])})` : one.values.slice(0, 3).map(({ value, count: k }) => `${value} ${Math.round((100 * k) / found.count)} %`).join(", ");
     parts.push(make("p", { class: "note" }, `${one.name}: ${said}`));
   }
   if (state.image && found.here_mean && found.there_mean) {
     parts.push(make("div", { class: "pictures" }, picture(found.here_mean, state.image, state.range, "mean of A"),
       picture(found.there_mean, state.image, state.range, compared ? "mean of B" : "mean of the rest")));
   }
-  if (found.kept) return make("div", {}, ...parts);
+  if (found.unknown) return make("div", {}, ...parts);
   if (!found.features.length) return make("div", {}, ...parts, make("p", { class: "note" }, "There is no other row to compare with."));
   const head = ["feature", "A", compared ? "B" : "rest", "SD apart (95 %)", "FDR"].map((text) => make("th", { scope: "col" }, text));
   const lines = found.features.slice(0, 10).map((one) => make("tr", { class: one.fdr > 0.05 ? "weak" : "" },
     make("th", { scope: "row", title: one.name }, one.name), make("td", {}, ofFeature(one.here, one.name, state.dates)), make("td", {}, ofFeature(one.there, one.name, state.dates)),
-    make("td", {}, `${one.effect.toFixed(2)} (${one.low.toFixed(2)}, ${one.high.toFixed(2)})`), make("td", {}, one.fdr < 0.001 ? "< 0.001" : one.fdr.toFixed(3))));
+    make("td", {}, `${short(one.effect)} (${short(one.low)}, ${short(one.high)})`), make("td", {}, one.fdr < 0.001 ? "< 0.001" : one.fdr.toFixed(3))));
   const after = found.after?.length ? ` after ${found.after.join(", ")}` : "";
   const table = make("table", { class: "effects" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines));
   if (state.image) parts.push(make("details", {}, make("summary", {}, `What sets it apart${after}, pixel by pixel`), table));

@@ -60,12 +60,12 @@ export interface Feature { name: string; here: number; there: number; effect: nu
 export interface Summary {
   count: number;
   others: number;
-  columns: { name: string; range?: [number, number, number]; values: { value: string; count: number }[] }[];
+  columns: { name: string; range?: [number, number, number]; date?: boolean; values: { value: string; count: number }[] }[];
   features: Feature[];
   after?: string[];
   here_mean?: number[];
   there_mean?: number[];
-  kept?: boolean; // of a page that is a file: features are not compared
+  unknown?: boolean; // of a page that is a file without the rows' features
 }
 
 export interface Layer { size: number; extent: number[]; low: number; high: number; values: number[]; weights?: number[] }

@@ -314,12 +314,20 @@ class Explorer(RowAnswers):
         job = self.job
         if job is None or job.state != "done" or job.fitted is None:
             return
-        fitted, job.fitted = job.fitted, None
+        fitted, job.fitted = self._with_lost_axes(job.fitted), None
         placed = placed_map(fitted, job.statements, self.map().places)
         record = MapRecord(self._number, job.statements, fitted.digest)
         self._number += 1
         self._maps[record.number] = Map(fitted, self.table, job.statements, placed, job.seconds)
         self._steps.take(self.session.with_map(record))
+
+    def _with_lost_axes(self, fitted: Fitted) -> Fitted:
+        """Say which axes of the first model the new one has no more: nothing of their relations is in the table."""
+        known = set(axis_names_of(last_step_of(as_chain(fitted.model))))
+        first = axis_names_of(last_step_of(self._maps[0].model))
+        lost = [name for name in first if name and name not in known]
+        words = f"The first model had an axis for {', '.join(lost)}. The page does not know its relations: say them again."
+        return replace(fitted, remarks=(*fitted.remarks, words)) if lost else fitted
 
     # ---- keep
 

@@ -40,6 +40,7 @@ _DICTIONARY = 4096  # different numbers that are worth a dictionary
 _SIDES = (32, 24, 16)  # of the grid of decoded places
 _GRID_BYTES = 6_000_000  # of decoded values, before they are deflated
 _VALUES = 8  # categories of ``given`` that a grid is decoded for
+_FEW = 60  # features that are kept as 32-bit floats; more as 16-bit steps
 _ROOM = 60_000  # for markup and what is counted roughly
 
 
@@ -72,6 +73,7 @@ def kept_page(explorer: Explorer, view: Mapping[str, Any], largest: int = LARGES
     head: dict[str, Any] = {"view": _checked_view(explorer, view), "places": _add_places(sections, shown)}
     head |= _add_columns(explorer, state, sections)
     head["rows"] = _add_rows(explorer, state, sections)
+    head["after"] = _add_rows_after_given(shown, state, sections)
     head["grid"] = _add_grid(shown, state, sections)
     head["layers"] = _layers(shown, state)
     head["measures"] = explorer.measures(explorer.session.current)
@@ -180,8 +182,9 @@ def _packed(values: Array, numbers: bool) -> tuple[dict[str, Any], bytes]:
 
 
 def _add_rows(explorer: Explorer, state: dict[str, Any], sections: _Sections) -> dict[str, Any]:
-    """Names, and rows whose features are no columns: pictures in 256 greys, profiles in 16-bit steps."""
-    table, out = explorer.table, {"names": False, "values": "columns"}
+    """Names, and rows whose features are no columns: pictures in 256 greys, profiles in 16-bit steps of each."""
+    table = explorer.table
+    out: dict[str, Any] = {"names": False, "values": "columns"}
     if table.row_names:
         out["names"] = sections.add("names", json.dumps(list(table.row_names)).encode())
     if {str(head["name"]) for head in state["columns"] if head["feature"]} >= set(state["features"]):
@@ -190,18 +193,52 @@ def _add_rows(explorer: Explorer, state: dict[str, Any], sections: _Sections) ->
     out["values"] = "none"
     if 0.5 * size < sections.room:  # not worth deflating otherwise
         numbers = table.in_units(table.X).numbers
-        low, high = state["range"] if table.image_shape else (float(np.nanmin(numbers)), float(np.nanmax(numbers)))
-        if sections.add("rows", _steps(numbers, low, high, small=table.image_shape is not None)):
-            out |= {"values": "bytes" if table.image_shape else "steps", "low": low, "high": high}
+        if table.image_shape:
+            low, high = state["range"]
+            kept = sections.add("rows", _greys(numbers, low, high))
+            return out | ({"values": "bytes", "low": low, "high": high} if kept else {})
+        lows, highs = _ends(numbers)
+        if sections.add("rows", _steps(numbers, lows, highs)):
+            out |= {"values": "steps", "low": lows, "high": highs}
     return out
 
 
-def _steps(values: Array, low: float, high: float, *, small: bool) -> bytes:
-    """Values between two ends as 8- or 16-bit steps; what is missing is the lower end."""
-    top = 255 if small else 65535
+def _add_rows_after_given(shown: Map, state: dict[str, Any], sections: _Sections) -> dict[str, Any]:
+    """The rows that selections are compared by: those of the file, or those without the effect of what was given."""
+    out: dict[str, Any] = {"names": list(shown.taken_off), "values": "rows"}
+    if not shown.taken_off:
+        return out
+    few, numbers = len(state["features"]) <= _FEW, shown.after_given.numbers
+    if 0.5 * numbers.size * (4 if few else 2) > sections.room:
+        return out | {"values": "none"}
+    if few:
+        return out | {"values": "float" if sections.add("after", _bytes_of(numbers.astype("<f4").ravel())) else "none"}
+    low, high = _ends(numbers)
+    return out | {
+        "values": "steps" if sections.add("after", _steps(numbers, low, high)) else "none",
+        "low": low,
+        "high": high,
+    }
+
+
+def _greys(values: Array, low: float, high: float) -> bytes:
+    """Values of pictures between two ends in 256 steps; what is missing is black."""
     share = np.nan_to_num((np.asarray(values) - low) / ((high - low) or 1.0), nan=0.0)
-    codes = np.round(np.clip(share, 0, 1) * top).ravel()
-    return codes.astype(np.uint8).tobytes() if small else _bytes_of(codes.astype("<u2"))
+    return np.round(np.clip(share, 0, 1) * 255).astype(np.uint8).tobytes()
+
+
+def _steps(values: Array, low: Array, high: Array) -> bytes:
+    """Values (n, d) between the ends (d,) of their columns as 16-bit steps; the last code is what is missing."""
+    share = (np.asarray(values) - low) / np.where(high > low, high - low, 1.0)
+    codes = np.where(np.isfinite(share), np.round(np.clip(np.nan_to_num(share), 0, 1) * _STEPS), _MISSING)
+    return _bytes_of(codes.ravel().astype("<u2"))
+
+
+def _ends(values: Array) -> tuple[Array, Array]:
+    """The smallest and the largest entry (d,) of each column; 0 of columns without any."""
+    there = np.isfinite(values)
+    low, high = np.where(there, values, np.inf).min(axis=0), np.where(there, values, -np.inf).max(axis=0)
+    return np.where(np.isfinite(low), low, 0.0), np.where(np.isfinite(high), high, 0.0)
 
 
 def _extent(places: Array) -> list[float]:
@@ -231,7 +268,7 @@ def _add_grid(shown: Map, state: dict[str, Any], sections: _Sections) -> dict[st
     ]
     if state["image"]:
         low, high = state["range"]
-        content = b"".join(_steps(one, low, high, small=True) for one in decoded)
+        content = b"".join(_greys(one, low, high) for one in decoded)
     else:
         content = _bytes_of(np.concatenate(decoded).astype("<f4").ravel())
     if not sections.add("grid", content):
@@ -275,6 +312,8 @@ def _read_only(state: dict[str, Any], head: Mapping[str, Any]) -> None:
         words.append("What the model makes of a place did not fit into the file, or the model does not go back.")
     else:
         words.append(f"What the model makes of a place is interpolated between {grid['side']} x {grid['side']} places.")
+    if "none" in (head["after"]["values"], head["after"]["values"] == "rows" and head["rows"]["values"]):
+        words.append("What sets a selection apart is off: the rows' features did not fit into the file.")
     if head["left"]:
         words.append(f"Left out, for the size of the file: {_listed(head['left'])}.")
     state["kept"] = words

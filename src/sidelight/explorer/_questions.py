@@ -15,13 +15,13 @@ from sidelight.base.capabilities import capabilities, given_of
 from sidelight.base.chain import as_chain
 from sidelight.base.messages import error_message
 from sidelight.evaluate import leakage, trustworthiness
-from sidelight.explain._statistics import Group, false_discovery_rates, welch
 from sidelight.report._columns import DataRows
 
 from ._align import Similarity
+from ._apart import features_apart, moments
 from ._fit import Fitted
 from ._local import local_mean, near_number, same_category, shown_around
-from ._table import Table, labelled, rows_without
+from ._table import MOST_COUNTED, Table, labelled, numbers_of, plain_entries, rows_without
 from .statement import Statement
 
 __all__ = ["Map"]
@@ -29,11 +29,8 @@ __all__ = ["Map"]
 Array = NDArray[Any]
 _OWNER = "explore"
 _MEASURED = 2000  # rows that the measures look at
-_LISTED = 60  # features of a summary
 _SHOWN = 12  # rows of a counterfactual
 _GRID = 64  # cells along each side of a layer
-_QUANTILE = 1.959963984540054
-_LARGEST = 99.0  # effect of a column that is constant in both selections, and another constant in each
 
 
 @dataclass(frozen=True)
@@ -179,11 +176,16 @@ class Map:
             alike *= same_category(values, value) if column.categories else near_number(values, value, column.period)
         return local_mean(self.fitted.embedding, alike, Z)
 
+    @property
+    def taken_off(self) -> tuple[str, ...]:
+        """The given columns whose effect the model can take off a row; none where it has no ``corrected``."""
+        return self.given_names if capabilities(self.model).has_corrected else ()
+
     @cached_property
-    def _after_given(self) -> DataRows:
+    def after_given(self) -> DataRows:
         """All rows in the units of the data, without the effect of what was given where the model can take it off."""
         X = np.asarray(self.table.X)
-        if self.given_names and capabilities(self.model).has_corrected:
+        if self.taken_off:
             complete = np.ones(len(X), dtype=bool)
             for name in self.given_names:
                 complete &= np.array([value is not None and value == value for value in self.columns[name].tolist()])
@@ -194,52 +196,33 @@ class Map:
         return self.table.in_units(X)
 
     def summary(self, rows: Array, others: Array | None) -> dict[str, Any]:
-        """What sets rows apart from others, or from all the rest: features by the size of the effect.
-
-        Effects are differences of means in standard deviations within the two, with intervals by the normal
-        approximation (Hedges and Olkin, 1985) with the variance of each of the two, as Welch's test has it, so that a
-        small selection that varies more is not sure of more. Missing entries are not counted. In the units of the data
-        after what was given.
-        """
+        """What sets rows apart from others, or from all the rest, in the units of the data after what was given."""
         rest = rows_without(self.table.n, rows) if others is None else others
         found = {"count": len(rows), "others": len(rest), "columns": self._told(rows)}
         if not len(rows) or not len(rest):
             return found | {"features": []}
-        data = self._after_given
-        first, second = (_group(data.numbers[at]) for at in (rows, rest))
-        n, m = (np.maximum(np.isfinite(data.numbers[at]).sum(axis=0), 1) for at in (rows, rest))
-        moved = first.mean - second.mean
-        pooled = ((n - 1) * first.variance + (m - 1) * second.variance) / np.maximum(n + m - 2, 1)
-        varies = pooled > 0
-        effect = np.divide(moved, np.sqrt(pooled), out=_LARGEST * np.sign(moved), where=varies)
-        of_means = np.divide(first.variance / n + second.variance / m, pooled, out=1 / n + 1 / m, where=varies)
-        error = np.sqrt(of_means + effect**2 / (2 * (n + m)))
-        rates = false_discovery_rates(_welch(first, second, n, m))
-        order = np.argsort(-np.nan_to_num(np.abs(effect)), kind="stable")[:_LISTED]
-        features = [
-            {
-                "name": data.names[k], "here": first.mean[k], "there": second.mean[k], "effect": effect[k],
-                "low": effect[k] - _QUANTILE * error[k], "high": effect[k] + _QUANTILE * error[k], "fdr": rates[k],
-            }
-            for k in order
-            if np.isfinite(effect[k])
-        ]  # fmt: skip
-        means = {"here_mean": first.mean, "there_mean": second.mean} if self.table.image_shape else {}
-        return found | {"features": features, "after": list(self.given_names), **means}
+        data = self.after_given
+        features = features_apart(data.numbers, data.names, rows, rest)
+        means: dict[str, Any] = {}
+        if self.table.image_shape:
+            means = {f"{name}_mean": moments(data.numbers[at])[1] for name, at in (("here", rows), ("there", rest))}
+        return found | {"features": features, "after": list(self.taken_off), **means}
 
     def _told(self, rows: Array) -> list[dict[str, Any]]:
         """The commonest values of each column of categories among some rows; of numbers smallest, mean and largest."""
         out: list[dict[str, Any]] = []
         for name, values in self.columns.items():
-            if values.dtype.kind == "f":
-                low, mean, high = (float(f(values[rows])) for f in (np.nanmin, np.nanmean, np.nanmax))
-                out.append({"name": name, "range": [low, mean, high], "values": []})
+            numbers = numbers_of(values[rows])
+            if numbers is not None:
+                if np.isfinite(numbers).any():
+                    ends = [float(f(numbers)) for f in (np.nanmin, np.nanmean, np.nanmax)]
+                    out.append({"name": name, "range": ends, "date": values.dtype.kind == "M", "values": []})
                 continue
             texts = [_words(value) for value in values[rows].tolist() if value is not None and value == value]
             counts: dict[str, int] = {}
             for text in texts:
                 counts[text] = counts.get(text, 0) + 1
-            if counts and len(counts) <= 50:
+            if counts and len(counts) <= MOST_COUNTED:
                 common = sorted(counts.items(), key=lambda pair: -pair[1])[:5]
                 out.append({"name": name, "values": [{"value": text, "count": count} for text, count in common]})
         return out
@@ -282,7 +265,7 @@ class Map:
 
     def _trustworthiness_of_rest(self, at: Array, Z: Array, k: int) -> float | None:
         """Trustworthiness beside the rows without the effect of what was given, which the map is to show."""
-        if not self.given_names or not capabilities(self.model).has_corrected:
+        if not self.taken_off:
             return None
         known = np.ones(len(at), dtype=bool)
         for name in self.given_names:
@@ -303,25 +286,6 @@ def _told_by_neighbours(name: str, values: Array, Z: Array) -> dict[str, Any] | 
     return {"name": name, "value": found.value, "chance": found.chance, "kind": found.kind}
 
 
-def _group(rows: Array) -> Group:
-    """Means and variances of some rows; missing entries are left out."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # columns without any entry: NaN, which the page shows as such
-        mean = np.nanmean(rows, axis=0)
-        variance = np.nanvar(rows, axis=0, ddof=1) if len(rows) > 1 else np.zeros(rows.shape[1])
-    return Group(len(rows), mean, variance, np.empty((0, rows.shape[1])))
-
-
-def _welch(first: Group, second: Group, n: Array, m: Array) -> Array:
-    """Welch's p-values (d,) with the number of entries (d,) that each column has in the two groups."""
-    found = np.ones(len(n))
-    for one, other in np.unique(np.column_stack([n, m]), axis=0).tolist():
-        at = np.flatnonzero((n == one) & (m == other))
-        parts = [Group(k, g.mean[at], g.variance[at], g.resampled[:, at]) for k, g in ((one, first), (other, second))]
-        found[at] = np.nan_to_num(welch(*parts), nan=1.0)
-    return found
-
-
 def _plain_row(data: DataRows, at: int) -> dict[str, Any]:
     """Numbers and categories of one row, with the names of both."""
     texts = [column.levels[code] if (code := column.codes[at]) >= 0 else None for column in data.categories]
@@ -337,6 +301,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, np.datetime64):
+        return plain_entries(np.array([value]))[0]
     if isinstance(value, np.generic):
         value = value.item()
     return value if value is None or isinstance(value, bool | int | float | str) else _words(value)

@@ -16,7 +16,7 @@ from sidelight.plot._colouring import Numbers
 from ._questions import Map
 from ._reliable import Reliable
 from ._rows import exported, found_rows, heads_of, page_of_rows, ranks_of, values_of
-from ._table import Column, Table, labelled, shown_columns
+from ._table import Column, Table, labelled, plain_entries, shown_columns
 from .session import Session
 from .statement import Statement
 
@@ -113,6 +113,6 @@ class RowAnswers(ABC):
         shown, data = self.map(), self.table.in_units(self.table.take(rows))
         names = {"name": [self.table.row_names[row] for row in rows]} if self.table.row_names else {}
         places = {f"z{k + 1}": shown.fitted.embedding[rows, k].tolist() for k in range(shown.fitted.embedding.shape[1])}
-        known = {name: values[rows].tolist() for name, values in self.columns.items()}
+        known = {name: plain_entries(values[rows]) for name, values in self.columns.items()}
         numbers = {name: data.numbers[:, k].tolist() for k, name in enumerate(data.names)}
         return exported(kind, {"row": rows.tolist(), **names, **places, **known, **numbers})

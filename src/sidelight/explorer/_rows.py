@@ -149,4 +149,4 @@ def _parquet(values: Mapping[str, Sequence[Any]]) -> bytes:
 def _harmless(value: Any) -> Any:
     """A cell that no spreadsheet takes for a formula."""
     text = isinstance(value, str) and value.startswith(_FORMULA)
-    return f"'{value}" if text else "" if value is None else value
+    return f"'{value}" if text else "" if value is None or value != value else value

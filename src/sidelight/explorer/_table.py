@@ -19,9 +19,14 @@ from sidelight.report._columns import Column, DataRows, data_rows, names_of_rows
 
 from .statement import Statement
 
-__all__ = ["Column", "Table", "digest_of", "given_columns", "labelled", "rows_without", "shown_columns", "table_of"]
+__all__ = [
+    "MOST_COUNTED", "Column", "Table", "digest_of", "given_columns", "labelled", "numbers_of", "plain_entries",
+    "rows_without", "shown_columns", "table_of",
+]  # fmt: skip
 
 Array = NDArray[Any]
+MOST_COUNTED = 50
+"""Different values of a column that are counted one by one; integers of more have a range."""
 _MOST_FEATURES = 60  # features that are offered as colours
 
 
@@ -174,6 +179,30 @@ def labelled(table: Table, statements: Sequence[Statement]) -> dict[str, Array]:
             column[list(one.rows)] = one.value
             found[one.column] = column
     return found
+
+
+def numbers_of(values: Array) -> Array | None:
+    """A column as numbers (n,), dates as days since 1970; None where it has categories, or few different integers."""
+    kind = values.dtype.kind
+    if kind == "M":
+        seconds = values.astype("datetime64[s]")
+        return np.where(np.isnat(seconds), np.nan, seconds.astype(np.int64) / 86400)
+    if kind in "iu":
+        return values.astype(np.float64) if len(np.unique(values)) > MOST_COUNTED else None
+    if kind == "O":
+        there = [value for value in values.tolist() if value is not None and value == value]
+        if not there or not all(isinstance(value, float | np.floating) for value in there):
+            return None
+        return np.array([np.nan if value is None else float(value) for value in values.tolist()])
+    return values if kind == "f" else None
+
+
+def plain_entries(values: Array) -> list[Any]:
+    """Entries as Python has them; dates as text, without a time of the day where it is midnight."""
+    if values.dtype.kind != "M":
+        return list(values.tolist())
+    texts = values.astype("datetime64[s]").astype(str).tolist()
+    return [None if text == "NaT" else text.removesuffix("T00:00:00").replace("T", " ") for text in texts]
 
 
 def _columns(columns: Any, n: int) -> dict[str, Array]:

@@ -46,29 +46,32 @@ function a(e, t, n = {}) {
 	}, e);
 }
 function o(e, ...t) {
-	e.replaceChildren(...t);
+	let n = e.getRootNode().activeElement, r = n && n !== e && e.contains(n) ? s(n) : "";
+	e.replaceChildren(...t), r && [...e.querySelectorAll("button, input, select, [tabindex]")].find((e) => s(e) === r)?.focus({ preventScroll: !0 });
 }
-function s(e, t, n) {
+var s = (e) => `${e.tagName} ${e.getAttribute("aria-label") ?? e.closest("label")?.textContent ?? e.textContent}`;
+function c(e, t, n) {
 	let r = i("a", {
 		href: URL.createObjectURL(new Blob([e], { type: t })),
 		download: n
 	});
 	r.click(), setTimeout(() => URL.revokeObjectURL(r.href), 1e4);
 }
-function c(e) {
+function l(e) {
 	if (e == null || !Number.isFinite(e)) return "–";
 	let t = Math.abs(e);
 	return t !== 0 && (t >= 1e5 || t < .001) ? e.toExponential(2) : String(Number(e.toPrecision(4)));
 }
-function l(e, t, n) {
-	return !n.includes(t) || e == null || !Number.isFinite(e) ? c(e) : (/* @__PURE__ */ new Date(864e5 * e)).toISOString().slice(0, 10);
+var u = (e) => (/* @__PURE__ */ new Date(864e5 * e)).toISOString().slice(0, 10);
+function d(e, t, n) {
+	return n.includes(t) && e != null && Number.isFinite(e) ? u(e) : l(e);
 }
-var u = (e, t) => `${e.toLocaleString("en")} ${t}${e === 1 ? "" : "s"}`, d = 40, f = 255, p = 400, m = 46, h = 2;
-function g(e) {
+var f = (e) => e.toFixed(2).replace(/^-(0\.00)$/, "$1"), p = (e, t) => `${e.toLocaleString("en")} ${t}${e === 1 ? "" : "s"}`, m = 40, h = 255, g = 400, _ = 46, v = 2;
+function y(e) {
 	let t = 10 ** Math.floor(Math.log10(e)), n = e / t;
 	return t * (n >= 5 ? 5 : n >= 2 ? 2 : 1);
 }
-function _(e, t, n) {
+function b(e, t, n) {
 	if (!(n > t)) return {
 		size: 1,
 		low: t - .5,
@@ -83,15 +86,15 @@ function _(e, t, n) {
 		width: 1,
 		step: 1
 	};
-	let i = g((n - t) / 200);
+	let i = y((n - t) / 200);
 	return {
-		size: d,
+		size: m,
 		low: t,
-		width: (n - t) / d,
+		width: (n - t) / m,
 		step: r ? Math.max(1, i) : i
 	};
 }
-var v = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5 * e)).toISOString().slice(0, 10) : c(e), y = class {
+var x = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5 * e)).toISOString().slice(0, 10) : l(e), ee = class {
 	box;
 	values;
 	onchange;
@@ -131,7 +134,7 @@ var v = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 		this.more = i("details", {
 			class: "facet-box",
 			open: c
-		}, i("summary", {}, u(s.length, "feature")), i("div", { class: "facets" }, ...s.map((e) => e.box))), o(this.box, this.head, ...a.map((e) => e.box), ...s.length ? [this.more] : []), this.settle();
+		}, i("summary", {}, p(s.length, "feature")), i("div", { class: "facets" }, ...s.map((e) => e.box))), o(this.box, this.head, ...a.map((e) => e.box), ...s.length ? [this.more] : []), this.settle();
 	}
 	repaint() {
 		this.settle();
@@ -170,10 +173,10 @@ var v = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 	}
 	async load(e) {
 		let t = await this.values(e.at), { column: n } = e, r = e.box.querySelector(".facet");
-		n.kind === "categories" ? e.size = (n.levels ?? []).length + 1 : Object.assign(e, _(t, n.period ? 0 : n.low ?? 0, n.period ?? n.high ?? 1)), e.bin = new Uint8Array(this.n);
+		n.kind === "categories" ? e.size = (n.levels ?? []).length + 1 : Object.assign(e, b(t, n.period ? 0 : n.low ?? 0, n.period ?? n.high ?? 1)), e.bin = new Uint8Array(this.n);
 		for (let r = 0; r < this.n; r++) {
 			let i = t[r];
-			e.bin[r] = n.kind === "categories" ? i < 0 ? e.size - 1 : i : Number.isNaN(i) ? f : Math.min(e.size - 1, Math.max(0, Math.floor((i - e.low) / e.width)));
+			e.bin[r] = n.kind === "categories" ? i < 0 ? e.size - 1 : i : Number.isNaN(i) ? h : Math.min(e.size - 1, Math.max(0, Math.floor((i - e.low) / e.width)));
 		}
 		e.all = /* @__PURE__ */ new Uint32Array(256);
 		for (let t = 0; t < this.n; t++) e.all[e.bin[t]]++;
@@ -204,8 +207,8 @@ var v = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 			for (let e = 0; e < this.n; e++) this.passing[e] = +!t[e];
 		}
 		for (let e of this.facets) {
-			let n = e.out !== null, r = e.range ? `${v(e.range[0], e.column)} to ${v(e.range[1], e.column)}` : e.off.size ? `${e.size - e.off.size - (e.all[e.size - 1] || e.column.kind === "numbers" ? 0 : 1)} chosen` : "";
-			o(e.box.querySelector("summary"), e.column.name, ...n ? [i("span", { class: "chosen" }, r)] : []), e.values && e.box.open && (e.now = this.active ? b(e.bin, t, e.out) : e.all, e.redraw());
+			let n = e.out !== null, r = e.range ? `${x(e.range[0], e.column)} to ${x(e.range[1], e.column)}` : e.off.size ? `${e.size - e.off.size - (e.all[e.size - 1] || e.column.kind === "numbers" ? 0 : 1)} chosen` : "";
+			o(e.box.querySelector("summary"), e.column.name, ...n ? [i("span", { class: "chosen" }, r)] : []), e.values && e.box.open && (e.now = this.active ? te(e.bin, t, e.out) : e.all, e.redraw());
 		}
 		this.describe(), this.tell();
 	}
@@ -221,7 +224,7 @@ var v = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 			class: "note",
 			id: "passing",
 			role: "status"
-		}, this.active ? `${this.count.toLocaleString("en")} of ${u(this.n, "row")} pass` : "No filter is set."), ...this.active ? [i("label", { class: "note" }, e, " hide the others"), a("Clear filters", () => this.clear())] : []);
+		}, this.active ? `${this.count.toLocaleString("en")} of ${p(this.n, "row")} pass` : "No filter is set."), ...this.active ? [i("label", { class: "note" }, e, " hide the others"), a("Clear filters", () => this.clear())] : []);
 	}
 	tell() {
 		this.waiting || (this.waiting = !0, requestAnimationFrame(() => {
@@ -268,11 +271,11 @@ var v = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 		let { column: n } = e, r = n.period ? 0 : n.low ?? 0, s = n.period ?? n.high ?? 1, c = i("canvas", {
 			class: "histogram",
 			role: "img",
-			width: h * p,
+			width: v * g,
 			height: 92
 		}), l = (t) => {
 			e.range = t[0] <= r && t[1] >= s ? null : t, this.sift(e), this.settle();
-		}, d = (t) => i("input", {
+		}, u = (t) => i("input", {
 			type: "range",
 			min: String(r),
 			max: String(s),
@@ -280,7 +283,7 @@ var v = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 			"aria-label": `${n.name}: ${t ? "largest" : "smallest"} value`,
 			oninput: (n) => {
 				let i = e.range ? [...e.range] : [r, s], a = Number(n.target.value);
-				i[t] = m(a), l(t ? [Math.min(i[0], i[1]), i[1]] : [i[0], Math.max(i[0], i[1])]);
+				i[t] = d(a), l(t ? [Math.min(i[0], i[1]), i[1]] : [i[0], Math.max(i[0], i[1])]);
 			},
 			onkeydown: (n) => {
 				let i = {
@@ -294,60 +297,60 @@ var v = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 				if (!i) return;
 				n.preventDefault();
 				let a = e.range ? [...e.range] : [r, s];
-				a[t] = Math.min(s, Math.max(r, m(a[t] + i * e.step))), l(t ? [Math.min(a[0], a[1]), a[1]] : [a[0], Math.max(a[0], a[1])]);
+				a[t] = Math.min(s, Math.max(r, d(a[t] + i * e.step))), l(t ? [Math.min(a[0], a[1]), a[1]] : [a[0], Math.max(a[0], a[1])]);
 			}
-		}), m = (t) => t <= r ? r : t >= s ? s : Number((Math.round(t / e.step) * e.step).toPrecision(12)), g = [d(0), d(1)], _ = [i("span"), i("span")], y = a("All", () => {
+		}), d = (t) => t <= r ? r : t >= s ? s : Number((Math.round(t / e.step) * e.step).toPrecision(12)), f = [u(0), u(1)], m = [i("span"), i("span")], _ = a("All", () => {
 			e.range = null, this.sift(e), this.settle();
 		}, {
 			class: "small",
 			"aria-label": `All values of ${n.name}`
-		}), b = null, x = (e) => {
+		}), y = null, b = (e) => {
 			let t = c.getBoundingClientRect();
 			return r + Math.min(1, Math.max(0, (e.clientX - t.left) / t.width)) * (s - r);
 		};
 		c.addEventListener("pointerdown", (e) => {
-			c.setPointerCapture(e.pointerId), b = x(e);
+			c.setPointerCapture(e.pointerId), y = b(e);
 		}), c.addEventListener("pointermove", (e) => {
-			if (b === null) return;
-			let t = x(e);
-			Math.abs(t - b) > (s - r) / 100 && l([m(Math.min(b, t)), m(Math.max(b, t))]);
+			if (y === null) return;
+			let t = b(e);
+			Math.abs(t - y) > (s - r) / 100 && l([d(Math.min(y, t)), d(Math.max(y, t))]);
 		});
 		for (let e of ["pointerup", "pointercancel"]) c.addEventListener(e, () => {
-			b = null;
+			y = null;
 		});
-		return c.addEventListener("dblclick", () => y.click()), o(t, c, i("div", { class: "sliders" }, ...g), i("div", { class: "ends" }, _[0], y, _[1])), () => {
+		return c.addEventListener("dblclick", () => _.click()), o(t, c, i("div", { class: "sliders" }, ...f), i("div", { class: "ends" }, m[0], _, m[1])), () => {
 			let t = e.range ?? [r, s];
-			g.forEach((e, r) => {
-				e.value = String(t[r]), e.setAttribute("aria-valuetext", v(t[r], n));
-			}), _.forEach((e, r) => {
-				e.textContent = v(t[r], n);
-			}), y.disabled = !e.range;
-			let i = e.all[f] && !e.range ? `, ${u(e.all[f], "row")} without a value` : "";
-			c.setAttribute("aria-label", `Histogram of ${n.name} from ${v(r, n)} to ${v(s, n)}${i}`), ee(c, e, t, [r, s], this.colours);
+			f.forEach((e, r) => {
+				e.value = String(t[r]), e.setAttribute("aria-valuetext", x(t[r], n));
+			}), m.forEach((e, r) => {
+				e.textContent = x(t[r], n);
+			}), _.disabled = !e.range;
+			let i = e.all[h] && !e.range ? `, ${p(e.all[h], "row")} without a value` : "";
+			c.setAttribute("aria-label", `Histogram of ${n.name} from ${x(r, n)} to ${x(s, n)}${i}`), ne(c, e, t, [r, s], this.colours);
 		};
 	}
 };
-function b(e, t, n) {
+function te(e, t, n) {
 	let r = /* @__PURE__ */ new Uint32Array(256), i = e.length;
 	if (n) for (let a = 0; a < i; a++) t[a] === n[a] && r[e[a]]++;
 	else for (let n = 0; n < i; n++) t[n] || r[e[n]]++;
 	return r;
 }
-function ee(e, t, n, r, i) {
-	let a = p, o = e.getContext("2d");
-	o.setTransform(h, 0, 0, h, 0, 0), o.clearRect(0, 0, a, m);
+function ne(e, t, n, r, i) {
+	let a = g, o = e.getContext("2d");
+	o.setTransform(v, 0, 0, v, 0, 0), o.clearRect(0, 0, a, _);
 	let s = [t.all, t.now].map((e) => Math.max(1, ...e.subarray(0, t.size))), c = (e) => r[1] > r[0] ? a * (e - r[0]) / (r[1] - r[0]) : e < r[0] ? 0 : a;
 	[t.all, t.now].forEach((e, n) => {
 		o.fillStyle = n ? i.accent : i.line;
 		for (let r = 0; r < t.size; r++) {
 			if (!e[r]) continue;
-			let i = a * r / t.size, c = a * (r + 1) / t.size, l = Math.max(1.5, m * e[r] / s[n]);
-			o.fillRect(i + (n ? .5 : 0), m - l, Math.max(1, c - i - +!!n), l);
+			let i = a * r / t.size, c = a * (r + 1) / t.size, l = Math.max(1.5, _ * e[r] / s[n]);
+			o.fillRect(i + (n ? .5 : 0), _ - l, Math.max(1, c - i - +!!n), l);
 		}
-	}), o.fillStyle = i.veil, o.fillRect(0, 0, c(n[0]), m), o.fillRect(c(n[1]), 0, a - c(n[1]), m);
+	}), o.fillStyle = i.veil, o.fillRect(0, 0, c(n[0]), _), o.fillRect(c(n[1]), 0, a - c(n[1]), _);
 }
 // src/search.ts
-var x = class {
+var S = class {
 	asks;
 	tried;
 	passes;
@@ -402,7 +405,7 @@ var x = class {
 		let e = this.matches.length;
 		this.told.textContent = this.last ? e ? this.at < 0 ? `${e.toLocaleString("en")} found` : `${(this.at + 1).toLocaleString("en")} of ${e.toLocaleString("en")}` : "no row" : "";
 	}
-}, te = S(.42, 0, S(-.62, 1, [
+}, re = C(.42, 0, C(-.62, 1, [
 	1,
 	0,
 	0,
@@ -413,14 +416,14 @@ var x = class {
 	0,
 	1
 ]));
-function S(e, t, n) {
+function C(e, t, n) {
 	let [r, i] = [Math.cos(e), Math.sin(e)], [a, o] = [(t + 1) % 3, (t + 2) % 3], s = [...n];
 	for (let e = 0; e < 3; e++) s[3 * a + e] = r * n[3 * a + e] - i * n[3 * o + e], s[3 * o + e] = i * n[3 * a + e] + r * n[3 * o + e];
 	return s;
 }
-var C = class {
+var w = class {
 	places;
-	turn = te;
+	turn = re;
 	centre = [
 		0,
 		0,
@@ -440,7 +443,7 @@ var C = class {
 		this.centre = t.map((e) => e / Math.max(1, r));
 	}
 	rotate(e, t) {
-		this.turn = S(t, 0, S(e, 1, this.turn));
+		this.turn = C(t, 0, C(e, 1, this.turn));
 	}
 	seen() {
 		let e = this.places.length / 3, t = new Float32Array(2 * e), [n, r, i, a, o, s] = this.turn, [c, l, u] = this.centre, d = this.places;
@@ -485,7 +488,7 @@ var C = class {
 			2
 		].map((n) => i[n] * e + i[3 + n] * t + i[6 + n] * r + this.centre[n]);
 	}
-}, w = 26, ne = 6, T = 4e3, E = class {
+}, T = 26, ie = 6, ae = 4e3, oe = class {
 	box;
 	asks;
 	ranks;
@@ -561,7 +564,7 @@ var C = class {
 				let e = this.sort.down ? -1 : 1, t = (e) => +!!Number.isNaN(r[e]);
 				i.sort((n, i) => t(n) - t(i) || (t(n) ? 0 : e * (r[n] - r[i])) || n - i);
 			}
-			this.order = i, this.scopes.value = n, this.scopes.options[1].disabled = !this.selected.size, this.told.textContent = u(i.length, "row"), this.grid.setAttribute("aria-rowcount", String(i.length + 1)), this.at = Math.min(this.at, i.length - 1), this.draw();
+			this.order = i, this.scopes.value = n, this.scopes.options[1].disabled = !this.selected.size, this.told.textContent = p(i.length, "row"), this.grid.setAttribute("aria-rowcount", String(i.length + 1)), this.at = Math.min(this.at, i.length - 1), this.draw();
 		});
 	}
 	fillHead() {
@@ -603,7 +606,7 @@ var C = class {
 		}));
 	}
 	visible() {
-		let e = Math.floor((this.scroll.scrollTop - w) / w) - ne, t = Math.ceil(this.scroll.clientHeight / w) + 12, n = Math.max(0, Math.min(e, this.order.length - t));
+		let e = Math.floor((this.scroll.scrollTop - T) / T) - ie, t = Math.ceil(this.scroll.clientHeight / T) + 12, n = Math.max(0, Math.min(e, this.order.length - t));
 		return [n, Math.min(this.order.length, n + t)];
 	}
 	paint() {
@@ -612,12 +615,12 @@ var C = class {
 				class: "space",
 				"aria-hidden": "true"
 			}, i("td"));
-			return t.style.height = `${w * e}px`, t;
+			return t.style.height = `${T * e}px`, t;
 		};
 		e && n.push(a(e));
 		for (let a = e; a < t; a++) {
 			let e = this.order[a], t = this.cache.get(e), o = this.selected.has(e), s = r.columns.map((e, n) => {
-				let r = t?.cells[n], a = r == null ? "–" : typeof r == "number" ? v(r, e) : r;
+				let r = t?.cells[n], a = r == null ? "–" : typeof r == "number" ? x(r, e) : r;
 				return i("td", {
 					role: "gridcell",
 					title: a,
@@ -647,7 +650,7 @@ var C = class {
 		let [e, t] = this.visible(), n = [...this.order.subarray(Math.max(0, e - 40), t + 40)].filter((e) => !this.cache.has(e));
 		[...this.order.subarray(e, t)].some((e) => !this.cache.has(e)) && (this.asking = !0, await this.tried(async () => {
 			try {
-				this.cache.size > T && this.cache.clear();
+				this.cache.size > ae && this.cache.clear();
 				for (let e of (await this.asks.post("rows", { rows: n })).rows) this.cache.set(e.row, e);
 				this.draw();
 			} finally {
@@ -660,12 +663,12 @@ var C = class {
 	}
 	go(e, t = !0) {
 		this.at = Math.max(0, Math.min(this.order.length - 1, e));
-		let n = w * this.at, { scrollTop: r, clientHeight: i } = this.scroll;
-		n < r ? this.scroll.scrollTop = n : n + 52 > r + i - w && (this.scroll.scrollTop = n + 78 - i), t && this.on.mark(this.order[this.at]), this.draw();
+		let n = T * this.at, { scrollTop: r, clientHeight: i } = this.scroll;
+		n < r ? this.scroll.scrollTop = n : n + 52 > r + i - T && (this.scroll.scrollTop = n + 78 - i), t && this.on.mark(this.order[this.at]), this.draw();
 	}
 	key(e) {
 		if (e.target.tagName === "BUTTON") return;
-		let t = Math.max(1, Math.floor(this.scroll.clientHeight / w) - 2), n = {
+		let t = Math.max(1, Math.floor(this.scroll.clientHeight / T) - 2), n = {
 			ArrowDown: this.at + 1,
 			ArrowUp: this.at - 1,
 			PageDown: this.at + t,
@@ -680,7 +683,7 @@ var C = class {
 			e.preventDefault();
 		}
 	}
-}, re = class {
+}, se = class {
 	asks;
 	kept = /* @__PURE__ */ new Map();
 	constructor(e) {
@@ -695,8 +698,8 @@ var C = class {
 	forget() {
 		this.kept.clear();
 	}
-}, D = 14;
-function O(e, t, n, r) {
+}, E = 14;
+function D(e, t, n, r) {
 	let [a, o] = t, s = i("canvas", {
 		width: o,
 		height: a,
@@ -713,24 +716,24 @@ function O(e, t, n, r) {
 		], 4 * t);
 	}), c.putImageData(l, 0, 0), i("figure", {}, s, i("figcaption", {}, r));
 }
-function k(e, t, n) {
+function O(e, t, n) {
 	let r = t?.low ?? 0, a = t?.high ?? 1, o = e === void 0 || a <= r ? 0 : (e - r) / (a - r), s = i("span", { class: n });
 	return s.style.width = `${100 * Math.min(1, Math.max(0, o))}%`, i("span", { class: "bar" }, s);
 }
-function ie(e, t, n) {
-	let r = i("tr", {}, i("th", { scope: "col" }, "feature"), i("th", { scope: "col" }, "row"), i("th", { scope: "col" }, "place")), a = e.features.slice(0, D).map((r, a) => {
+function ce(e, t, n) {
+	let r = i("tr", {}, i("th", { scope: "col" }, "feature"), i("th", { scope: "col" }, "row"), i("th", { scope: "col" }, "place")), a = e.features.slice(0, E).map((r, a) => {
 		let o = e.columns.find((e) => e.feature && e.name === r);
 		return i("tr", {}, i("th", {
 			scope: "row",
 			title: r
-		}, r), i("td", {}, t ? l(t.values[a], r, e.dates) : "", k(t?.values[a], o, "row-bar")), i("td", {}, n?.values ? l(n.values[a], r, e.dates) : "", k(n?.values?.[a], o, "place-bar")));
+		}, r), i("td", {}, t ? d(t.values[a], r, e.dates) : "", O(t?.values[a], o, "row-bar")), i("td", {}, n?.values ? d(n.values[a], r, e.dates) : "", O(n?.values?.[a], o, "place-bar")));
 	}), o = e.texts.map((e, r) => i("tr", {}, i("th", {
 		scope: "row",
 		title: e
 	}, e), i("td", {}, t?.texts[r] ?? ""), i("td", {}, n?.texts?.[r] ?? "")));
 	return i("table", { class: "features" }, i("thead", {}, r), i("tbody", {}, ...a, ...o));
 }
-function ae(e, t, n, r) {
+function le(e, t, n, r) {
 	let a = i("canvas", {
 		width: 320,
 		height: 110,
@@ -740,26 +743,26 @@ function ae(e, t, n, r) {
 	}), o = a.getContext("2d"), s = [...t?.values ?? [], ...n?.values ?? []].filter(Number.isFinite), c = Math.min(0, ...s), l = Math.max(1e-12, ...s), u = (e) => 104 - 98 * (e - c) / (l - c || 1), d = e.features.length;
 	return o.fillStyle = r.getPropertyValue("--line"), t?.values.forEach((e, t) => o.fillRect(320 * t / d, Math.min(u(0), u(e)), Math.max(1, 320 / d - .5), Math.abs(u(e) - u(0)))), o.strokeStyle = r.getPropertyValue("--accent"), o.beginPath(), n?.values?.forEach((e, t) => o[t ? "lineTo" : "moveTo"](320 * (t + .5) / d, u(e))), o.stroke(), i("figure", {}, a, i("figcaption", {}, `${d} features: bars are the row, the line is the place`));
 }
-function A(e, t, n, r) {
+function k(e, t, n, r) {
 	let a = [];
 	if (t) {
 		let e = t.name ? `Row ${t.row}: ${t.name}` : `Row ${t.row}`;
 		a.push(i("p", { class: "row-name" }, e));
 		let n = Object.entries(t.columns).slice(0, 8);
-		n.length && a.push(i("dl", {}, ...n.flatMap(([e, t]) => [i("dt", { title: e }, e), i("dd", {}, typeof t == "number" ? c(t) : String(t ?? "–"))])));
+		n.length && a.push(i("dl", {}, ...n.flatMap(([e, t]) => [i("dt", { title: e }, e), i("dd", {}, typeof t == "number" ? l(t) : String(t ?? "–"))])));
 	}
 	if (e.image) {
 		let [r, o] = [e.image, e.range], s = [];
-		t && s.push(O(t.values, r, o, "the row")), n?.values && s.push(O(n.values, r, o, "the place")), a.push(i("div", { class: "pictures" }, ...s));
-	} else (t || n?.values) && a.push(e.features.length <= D ? ie(e, t, n) : ae(e, t, n, r));
+		t && s.push(D(t.values, r, o, "the row")), n?.values && s.push(D(n.values, r, o, "the place")), a.push(i("div", { class: "pictures" }, ...s));
+	} else (t || n?.values) && a.push(e.features.length <= E ? ce(e, t, n) : le(e, t, n, r));
 	if (n && n.typicality !== null) {
-		let e = n.typicality < .01 ? "No rows are near: what is decoded here is a guess." : `More usual than ${Math.round(100 * n.typicality)} % of the rows' places.`;
+		let e = n.typicality < .01 ? "No rows are near: the decoded values are a guess." : `A more usual place than ${Math.round(100 * n.typicality)} % of the rows have.`;
 		a.push(i("p", { class: n.typicality < .01 ? "note warn" : "note" }, e));
 	}
-	return a.length || a.push(i("p", { class: "note" }, "Point at the map: the row, and what the model makes of the place.")), i("div", { class: "card" }, ...a);
+	return a.length || a.push(i("p", { class: "note" }, "Point at the map to see the nearest row and what the model decodes at that place.")), i("div", { class: "card" }, ...a);
 }
 // src/colours.ts
-var j = [
+var A = [
 	"#0072b2",
 	"#e69f00",
 	"#009e73",
@@ -767,7 +770,7 @@ var j = [
 	"#d55e00",
 	"#56b4e9",
 	"#f0e442"
-], oe = [
+], j = [
 	"#440154",
 	"#482878",
 	"#3e4989",
@@ -778,7 +781,7 @@ var j = [
 	"#6ece58",
 	"#b5de2b",
 	"#fde725"
-], se = [
+], ue = [
 	"#e69d12",
 	"#b7ac00",
 	"#69ac3c",
@@ -795,7 +798,7 @@ var j = [
 	154,
 	154,
 	154
-], ce = [
+], de = [
 	0,
 	114,
 	178
@@ -811,7 +814,7 @@ function P(e, t, n) {
 	return e.map((e, r) => Math.round(e + n * (t[r] - e)));
 }
 function F(e) {
-	let t = N(j[e % j.length]), n = Math.floor(e / j.length) % 3;
+	let t = N(A[e % A.length]), n = Math.floor(e / A.length) % 3;
 	return n === 0 ? t : P(t, n === 1 ? [
 		0,
 		0,
@@ -827,16 +830,16 @@ function I(e, t, n) {
 	return P(N(e[a]), N(e[(a + 1) % e.length]), i - a);
 }
 function L(e, t) {
-	if (e.period) return I(se, (t % e.period + e.period) % e.period / e.period, !0);
+	if (e.period) return I(ue, (t % e.period + e.period) % e.period / e.period, !0);
 	let n = e.low ?? 0, r = e.high ?? 1;
-	return I(oe, r > n ? (t - n) / (r - n) : .5, !1);
+	return I(j, r > n ? (t - n) / (r - n) : .5, !1);
 }
 function R(e, t, n) {
 	let r = new Uint8Array(3 * n), i = [];
 	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(L(e, B(e, t)));
 	let a = e?.levels?.map((e, t) => F(t)) ?? [];
 	for (let o = 0; o < n; o++) {
-		let n = ce;
+		let n = de;
 		if (e && t) {
 			let r = t[o];
 			n = e.kind === "categories" ? r < 0 ? M : a[r] : Number.isNaN(r) ? M : i[V(e, r)];
@@ -856,14 +859,14 @@ function V(e, t) {
 	let [n, r] = z(e), i = e.period ? (t % e.period + e.period) % e.period : t;
 	return Math.min(255, Math.max(0, Math.round((r > n ? (i - n) / (r - n) : .5) * 255)));
 }
-var H = (e) => `rgb(${e.join(",")})`, U = 12, W = 14, G = {
+var H = (e) => `rgb(${e.join(",")})`, fe = 12, pe = 14, me = {
 	name: "",
 	feature: !1,
 	kind: "numbers",
 	low: 0,
 	high: 1
 };
-function le(e, t) {
+function he(e, t) {
 	let n = [0];
 	for (let t = 1; t < e.length; t++) n.push(n[t - 1] + Math.hypot(e[t][0] - e[t - 1][0], e[t][1] - e[t - 1][1]));
 	let r = n[n.length - 1];
@@ -876,7 +879,7 @@ function le(e, t) {
 		return [l[0] + c * (u[0] - l[0]), l[1] + c * (u[1] - l[1])];
 	});
 }
-var ue = class {
+var ge = class {
 	box;
 	asks;
 	tried;
@@ -914,7 +917,7 @@ var ue = class {
 			try {
 				do {
 					this.later = !1;
-					let e = le(this.path, U), t = this.begun;
+					let e = he(this.path, fe), t = this.begun;
 					if (e.length < 2) return;
 					await this.tried(async () => {
 						let { steps: n } = await this.asks.post("walk", this.body(e));
@@ -927,7 +930,7 @@ var ue = class {
 		}
 	}
 	show() {
-		let e = this.state(), t = this.steps.filter((e) => e.typicality !== null && e.typicality < .01).length, n = e.image ? this.film(e, e.image) : e.features.length > W ? this.lines(e) : this.small(e);
+		let e = this.state(), t = this.steps.filter((e) => e.typicality !== null && e.typicality < .01).length, n = e.image ? this.film(e, e.image) : e.features.length > pe ? this.lines(e) : this.small(e);
 		this.box.hidden = !1, o(this.box, i("div", { class: "tools" }, i("span", {
 			class: "note",
 			role: "status"
@@ -942,7 +945,7 @@ var ue = class {
 				"aria-label": `Step ${r + 1}`,
 				class: n.typicality !== null && n.typicality < .01 ? "frame guess" : "frame"
 			});
-			return i.append(O(n.values, t, e.range, `${r + 1}`)), i;
+			return i.append(D(n.values, t, e.range, `${r + 1}`)), i;
 		}));
 	}
 	lines(e) {
@@ -954,7 +957,7 @@ var ue = class {
 			"aria-label": "Values of all features: a line for each step, dark at the start"
 		}), a = r.getContext("2d"), o = this.steps.flatMap((e) => e.values).filter(Number.isFinite), s = e.features.length, c = Math.min(...o), l = Math.max(...o), u = (e) => n - 4 - (n - 8) * (e - c) / (l - c || 1);
 		return this.steps.forEach((e, n) => {
-			a.strokeStyle = H(L(G, .9 * n / Math.max(1, this.steps.length - 1))), a.lineWidth = 1.5, a.beginPath(), e.values.forEach((e, n) => a[n ? "lineTo" : "moveTo"](t * (n + .5) / s, u(e))), a.stroke();
+			a.strokeStyle = H(L(me, .9 * n / Math.max(1, this.steps.length - 1))), a.lineWidth = 1.5, a.beginPath(), e.values.forEach((e, n) => a[n ? "lineTo" : "moveTo"](t * (n + .5) / s, u(e))), a.stroke();
 		}), i("figure", {}, r, i("figcaption", {}, `${s} features, a line for each step: dark at the start, bright at the end`));
 	}
 	small(e) {
@@ -975,7 +978,7 @@ var ue = class {
 		}).sort((e, t) => t.by - e.by).slice(0, 8), r = i("tr", {}, i("th", { scope: "col" }, "step"), ...t.map((e) => i("th", { scope: "col" }, String(e + 1)))), a = n.map(({ name: n, k: r }) => i("tr", {}, i("th", {
 			scope: "row",
 			title: n
-		}, n), ...t.map((t) => i("td", {}, l(this.steps[t].values[r], n, e.dates))))), o = e.texts.map((e, n) => i("tr", {}, i("th", {
+		}, n), ...t.map((t) => i("td", {}, d(this.steps[t].values[r], n, e.dates))))), o = e.texts.map((e, n) => i("tr", {}, i("th", {
 			scope: "row",
 			title: e
 		}, e), ...t.map((e) => i("td", {}, this.steps[e].texts?.[n] ?? "–"))));
@@ -986,7 +989,7 @@ var ue = class {
 			"aria-label": "Steps of the walk"
 		}, i("table", {}, i("thead", {}, r), i("tbody", {}, ...a, ...o)));
 	}
-}, de = class {
+}, _e = class {
 	host;
 	values;
 	filters;
@@ -1000,14 +1003,14 @@ var ue = class {
 	constructor(e) {
 		this.host = e;
 		let { source: t, scatter: n } = e, r = (t) => e.tried(t);
-		this.values = new re(t), this.filters = new y(e.byId("filters"), (e) => this.values.of(`column?at=${e}`), () => this.sifted()), this.search = new x(e.byId("find"), t, r, (e) => this.filters.passes(e), {
+		this.values = new se(t), this.filters = new ee(e.byId("filters"), (e) => this.values.of(`column?at=${e}`), () => this.sifted()), this.search = new S(e.byId("find"), t, r, (e) => this.filters.passes(e), {
 			found: (e) => n.ring(e),
 			go: (e) => this.go(e),
 			select: (t) => e.select(t, "replace", "selection")
-		}), this.table = new E(e.byId("table"), t, (e) => this.values.of(e), r, {
+		}), this.table = new oe(e.byId("table"), t, (e) => this.values.of(e), r, {
 			mark: (e) => this.mark(e),
 			select: (t, n) => e.select([t], n)
-		}), this.walk = new ue(e.byId("walk"), t, r, () => e.state, (e) => this.bodyOf(e), {
+		}), this.walk = new ge(e.byId("walk"), t, r, () => e.state, (e) => this.bodyOf(e), {
 			drawn: () => n.follow(this.walk.path, this.walk.places),
 			at: (t) => e.hover(t, -1)
 		}), n.allowed = (e) => this.filters.passes(e), n.onwalk = (e, t) => this.step(e, t);
@@ -1022,7 +1025,7 @@ var ue = class {
 	}
 	async show(e) {
 		let { scatter: t, source: n, axes: r, state: i } = this.host, a = this.space?.turn;
-		this.space = null, i.dims === 3 && this.deep && (this.space = new C(await n.numbers("points?x=0&y=1&z=2")), a && (this.space.turn = a)), t.onturn = this.space ? (e, t) => this.turn(e, t) : null;
+		this.space = null, i.dims === 3 && this.deep && (this.space = new w(await n.numbers("points?x=0&y=1&z=2")), a && (this.space.turn = a)), t.onturn = this.space ? (e, t) => this.turn(e, t) : null;
 		let o = this.space ? this.space.seen() : await n.numbers(`points?x=${r[0]}&y=${r[1]}`);
 		t.show(o, e, this.space?.drawing() ?? null);
 	}
@@ -1061,7 +1064,7 @@ var ue = class {
 			this.judging = !0;
 			try {
 				let e = await this.host.source.post("reliability");
-				for (; e.state === "running";) this.host.say(`Computing how far each row can be believed: ${Math.round(e.seconds ?? 0)} s.`), await new Promise((e) => setTimeout(e, 200)), e = await this.host.source.get("reliability");
+				for (; e.state === "running";) this.host.say(`Computing the reliability of each row: ${Math.round(e.seconds ?? 0)} s.`), await new Promise((e) => setTimeout(e, 200)), e = await this.host.source.get("reliability");
 				this.host.say(e.state === "failed" ? e.message ?? "" : "", !0), e.state === "failed" && (this.host.byId("colour").value = this.host.byId("layer").value = ""), await this.host.take(await this.host.source.get("state")), e.state === "done" && await this.host.relayer();
 			} finally {
 				this.judging = !1;
@@ -1116,15 +1119,108 @@ var ue = class {
 			y: t[1]
 		};
 	}
-};
+}, U = 72, W = 12, ve = class {
+	box;
+	host;
+	heard;
+	made = "";
+	updates = [];
+	constructor(e, t, n) {
+		this.box = e, this.host = t, this.heard = n;
+	}
+	take(e) {
+		let t = JSON.stringify(e);
+		t !== this.made && (this.made = t, this.updates = [], o(this.box, ...e.map((t) => this.control(t, e))));
+		for (let e of this.updates) e();
+	}
+	set(e, t, n, r = !0) {
+		if (n === null) this.host.given = null;
+		else {
+			let r = {};
+			for (let e of t) r[e.name] = this.host.given?.[e.name] ?? G(e);
+			this.host.given = {
+				...r,
+				[e.name]: n
+			};
+		}
+		for (let e of this.updates) e();
+		r ? this.heard.chosen() : this.heard.moved();
+	}
+	control(e, t) {
+		let n = () => this.host.given?.[e.name];
+		if (e.values) {
+			let r = i("select", {
+				id: `given-${e.name}`,
+				onchange: () => this.set(e, t, r.value || null)
+			}, i("option", { value: "" }, "averaged over"), ...e.values.map((e) => i("option", { value: e }, e)));
+			return this.updates.push(() => {
+				r.value = String(n() ?? "");
+			}), i("label", { class: "given" }, `Given ${e.name} `, r);
+		}
+		let r = i("span", { class: "note" }), o = a("Average", () => {
+			this.set(e, t, null), s.focus();
+		}, { "aria-label": `Average over ${e.name} again` }), s = e.kind === "angle" ? be(e, () => Number(n() ?? G(e)), (n, r) => this.set(e, t, n, r)) : ye(e, (n, r) => this.set(e, t, n, r));
+		return this.updates.push(() => {
+			let t = n(), i = Number(t ?? G(e));
+			r.textContent = t === void 0 ? "averaged over" : l(i), o.hidden = t === void 0, s instanceof HTMLInputElement ? Number(s.value) !== i && (s.value = String(i)) : xe(s, i / ((e.high ?? 1) - (e.low ?? 0)), l(i)), s.setAttribute("aria-valuetext", t === void 0 ? "averaged over" : l(i));
+		}), i("div", {
+			class: "given",
+			role: "group",
+			"aria-label": `Given ${e.name}`
+		}, i("span", {}, `Given ${e.name} `), s, " ", r, " ", o);
+	}
+}, G = (e) => e.values?.[0] ?? ((e.low ?? 0) + (e.high ?? 1)) / 2;
+function ye(e, t) {
+	let n = e.low ?? 0, r = e.high ?? 1, a = i("input", {
+		type: "range",
+		min: String(n),
+		max: String(r),
+		step: String((r - n) / 200 || "any"),
+		"aria-label": `Given ${e.name}`,
+		oninput: () => t(Number(a.value), !1),
+		onchange: () => t(Number(a.value), !0)
+	});
+	return a;
+}
+function be(e, t, n) {
+	let r = (e.high ?? 1) - (e.low ?? 0), a = (e) => (e % r + r) % r, o = i("div", {
+		class: "dial",
+		tabIndex: 0,
+		role: "slider",
+		"aria-label": `Given ${e.name}`,
+		"aria-valuemin": 0,
+		"aria-valuemax": r
+	}, i("span", { class: "hand" })), s = (e, t) => {
+		let i = o.getBoundingClientRect(), s = Math.atan2(e.clientX - i.x - i.width / 2, i.y + i.height / 2 - e.clientY) / (2 * Math.PI);
+		n(a(s * r), t);
+	};
+	return o.addEventListener("pointerdown", (e) => {
+		o.setPointerCapture(e.pointerId), s(e, !1);
+	}), o.addEventListener("pointermove", (e) => {
+		o.hasPointerCapture(e.pointerId) && s(e, !1);
+	}), o.addEventListener("pointerup", (e) => s(e, !0)), o.addEventListener("keydown", (e) => {
+		let i = {
+			ArrowRight: 1 / U,
+			ArrowUp: 1 / U,
+			ArrowLeft: -1 / U,
+			ArrowDown: -1 / U,
+			PageUp: 1 / W,
+			PageDown: -1 / W
+		};
+		(e.key in i || e.key === "Home") && (e.preventDefault(), n(e.key === "Home" ? 0 : a(t() + i[e.key] * r), !0));
+	}), o;
+}
+function xe(e, t, n) {
+	e.firstElementChild.style.transform = `rotate(${t}turn)`, e.setAttribute("aria-valuenow", n);
+}
 // src/panels.ts
-function K(e, t, n) {
+function Se(e, t, n) {
 	let r = [];
 	for (let e of t.columns.slice(0, 4)) {
-		let n = e.range ? `${c(e.range[1])} (${c(e.range[0])} to ${c(e.range[2])})` : e.values.slice(0, 3).map(({ value: e, count: n }) => `${e} ${Math.round(100 * n / t.count)} %`).join(", ");
-		r.push(i("p", { class: "note" }, `${e.name}: ${n}`));
+		let n = e.date ? u : l, a = e.range ? `${n(e.range[1])} (${n(e.range[0])} to ${n(e.range[2])})` : e.values.slice(0, 3).map(({ value: e, count: n }) => `${e} ${Math.round(100 * n / t.count)} %`).join(", ");
+		r.push(i("p", { class: "note" }, `${e.name}: ${a}`));
 	}
-	if (e.image && t.here_mean && t.there_mean && r.push(i("div", { class: "pictures" }, O(t.here_mean, e.image, e.range, "mean of A"), O(t.there_mean, e.image, e.range, n ? "mean of B" : "mean of the rest"))), t.kept) return i("div", {}, ...r);
+	if (e.image && t.here_mean && t.there_mean && r.push(i("div", { class: "pictures" }, D(t.here_mean, e.image, e.range, "mean of A"), D(t.there_mean, e.image, e.range, n ? "mean of B" : "mean of the rest"))), t.unknown) return i("div", {}, ...r);
 	if (!t.features.length) return i("div", {}, ...r, i("p", { class: "note" }, "There is no other row to compare with."));
 	let a = [
 		"feature",
@@ -1135,30 +1231,30 @@ function K(e, t, n) {
 	].map((e) => i("th", { scope: "col" }, e)), o = t.features.slice(0, 10).map((t) => i("tr", { class: t.fdr > .05 ? "weak" : "" }, i("th", {
 		scope: "row",
 		title: t.name
-	}, t.name), i("td", {}, l(t.here, t.name, e.dates)), i("td", {}, l(t.there, t.name, e.dates)), i("td", {}, `${t.effect.toFixed(2)} (${t.low.toFixed(2)}, ${t.high.toFixed(2)})`), i("td", {}, t.fdr < .001 ? "< 0.001" : t.fdr.toFixed(3)))), s = t.after?.length ? ` after ${t.after.join(", ")}` : "", u = i("table", { class: "effects" }, i("thead", {}, i("tr", {}, ...a)), i("tbody", {}, ...o));
-	return e.image ? r.push(i("details", {}, i("summary", {}, `What sets it apart${s}, pixel by pixel`), u)) : r.push(i("h3", {}, `What sets it apart${s}`), i("div", {
+	}, t.name), i("td", {}, d(t.here, t.name, e.dates)), i("td", {}, d(t.there, t.name, e.dates)), i("td", {}, `${f(t.effect)} (${f(t.low)}, ${f(t.high)})`), i("td", {}, t.fdr < .001 ? "< 0.001" : t.fdr.toFixed(3)))), s = t.after?.length ? ` after ${t.after.join(", ")}` : "", c = i("table", { class: "effects" }, i("thead", {}, i("tr", {}, ...a)), i("tbody", {}, ...o));
+	return e.image ? r.push(i("details", {}, i("summary", {}, `What sets it apart${s}, pixel by pixel`), c)) : r.push(i("h3", {}, `What sets it apart${s}`), i("div", {
 		class: "scrolled",
 		tabIndex: 0,
 		role: "region",
 		"aria-label": "What sets it apart"
-	}, u)), i("div", {}, ...r);
+	}, c)), i("div", {}, ...r);
 }
-function fe(e, t) {
+function Ce(e, t) {
 	let n = t.remarks.map((e) => i("p", { class: "note warn" }, e));
-	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, O(r.now, e.image, e.range, `row ${r.row}`), O(r.then, e.image, e.range, "with what is chosen")));
+	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, D(r.now, e.image, e.range, `row ${r.row}`), D(r.then, e.image, e.range, "with what is chosen")));
 	else {
 		let t = r.then.map((e, t) => ({
 			k: t,
 			by: Math.abs(e - r.now[t])
 		})).sort((e, t) => t.by - e.by).slice(0, 4);
-		n.push(i("p", { class: "note" }, `Row ${r.row}: ${t.map(({ k: t }) => `${e.features[t]} ${c(r.now[t])} → ${c(r.then[t])}`).join(", ")}`));
+		n.push(i("p", { class: "note" }, `Row ${r.row}: ${t.map(({ k: t }) => `${e.features[t]} ${l(r.now[t])} → ${l(r.then[t])}`).join(", ")}`));
 	}
 	return i("div", {}, ...n);
 }
-function pe(e, t) {
+function we(e, t) {
 	return e.maps.map((n, r) => i("li", {}, a(`Map ${n.number}`, () => t(r), { "aria-current": r === e.current ? "true" : void 0 }), i("span", { class: "note" }, n.words)));
 }
-function me(e, t) {
+function Te(e, t) {
 	let n = (t, n, r) => i("tr", {}, i("th", {
 		scope: "row",
 		title: t
@@ -1170,32 +1266,32 @@ function me(e, t) {
 	}
 	return i("table", { class: "measures" }, i("thead", {}, i("tr", {}, i("th", { scope: "col" }, "measure"), ...e ? [i("th", { scope: "col" }, "before")] : [], i("th", { scope: "col" }, "now"))), i("tbody", {}, ...r));
 }
-function he(e, t, n, r) {
+function Ee(e, t, n, r) {
 	let o = (e, r) => a(r, () => n(e), { "aria-pressed": String(t === e) }), s = e.code[t];
 	return [i("div", { class: "tools" }, o("python", "Python"), o("command", "Command line"), a("Copy", () => r(s))), i("pre", {
 		tabIndex: 0,
 		"aria-label": "Code"
 	}, i("code", {}, s))];
 }
-function ge(e) {
+function De(e) {
 	let t = e.seconds ? `, fitted in ${e.seconds.toFixed(1)} s` : "";
-	return `${u(e.rows, "row")}, ${u(e.features.length + e.texts.length, "feature")}, ${e.model}${t}`;
+	return `${p(e.rows, "row")}, ${p(e.features.length + e.texts.length, "feature")}, ${e.model}${t}`;
 }
 // src/points.ts
-var _e = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour; attribute float a_near;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform float u_size;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  v_size = u_size * (0.6 + 0.8 * a_near);\n  gl_PointSize = v_size;\n  v_colour = vec4(a_colour.rgb, a_colour.a * min(1.0, 0.4 + 1.2 * a_near));\n}", ve = "\nprecision mediump float;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * v_size, edge = 0.5 * v_size;\n  float a = v_colour.a * (v_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
-function q(e, t, n) {
+var Oe = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour; attribute float a_near;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform float u_size;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  v_size = u_size * (0.6 + 0.8 * a_near);\n  gl_PointSize = v_size;\n  v_colour = vec4(a_colour.rgb, a_colour.a * min(1.0, 0.4 + 1.2 * a_near));\n}", ke = "\nprecision mediump float;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * v_size, edge = 0.5 * v_size;\n  float a = v_colour.a * (v_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
+function K(e, t, n) {
 	let r = e.createShader(t);
 	if (e.shaderSource(r, n), e.compileShader(r), !e.getShaderParameter(r, e.COMPILE_STATUS)) throw Error(e.getShaderInfoLog(r) ?? "shader");
 	return r;
 }
-function ye(e) {
+function Ae(e) {
 	let t = e.getContext("webgl", {
 		antialias: !1,
 		premultipliedAlpha: !0
 	});
 	if (!t) return null;
 	let n = t.createProgram();
-	if (t.attachShader(n, q(t, t.VERTEX_SHADER, _e)), t.attachShader(n, q(t, t.FRAGMENT_SHADER, ve)), t.bindAttribLocation(n, 0, "a_from"), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
+	if (t.attachShader(n, K(t, t.VERTEX_SHADER, Oe)), t.attachShader(n, K(t, t.FRAGMENT_SHADER, ke)), t.bindAttribLocation(n, 0, "a_from"), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
 	t.useProgram(n), t.enable(t.BLEND), t.blendFunc(t.ONE, t.ONE_MINUS_SRC_ALPHA);
 	let r = {
 		from: t.createBuffer(),
@@ -1235,7 +1331,7 @@ function ye(e) {
 		}
 	};
 }
-function be(e) {
+function je(e) {
 	let t = e.getContext("2d"), n = /* @__PURE__ */ new Float32Array(), r = /* @__PURE__ */ new Float32Array(), i = /* @__PURE__ */ new Uint8Array(), a = null;
 	return {
 		kind: "canvas",
@@ -1265,19 +1361,19 @@ function be(e) {
 		}
 	};
 }
-function xe(e) {
+function Me(e) {
 	let t = null;
 	try {
-		t = ye(e);
+		t = Ae(e);
 	} catch {
 		t = null;
 	}
 	if (t) return t;
 	let n = e.cloneNode();
-	return e.replaceWith(n), be(n);
+	return e.replaceWith(n), je(n);
 }
 // src/scatter.ts
-var Se = matchMedia("(prefers-reduced-motion: reduce)"), J = 5e4, Ce = .9, we = 7, Te = 400, Ee = 3e3, De = class {
+var Ne = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, Pe = .9, Fe = 7, Ie = 400, Le = 3e3, Re = class {
 	stage;
 	n = 0;
 	tool = "move";
@@ -1319,14 +1415,14 @@ var Se = matchMedia("(prefers-reduced-motion: reduce)"), J = 5e4, Ce = .9, we = 
 	constructor(e) {
 		this.stage = e;
 		let [t, n, r] = [...e.querySelectorAll("canvas")];
-		this.painter = xe(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
+		this.painter = Me(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
 	}
 	end() {
 		this.observer.disconnect();
 	}
 	show(e, t, n = null) {
-		let r = t && e.length === this.points.length && !Se.matches ? this.points : e;
-		this.points = e, this.n = e.length / 2, this.painter.places(r, e), this.every = Math.max(1, Math.min(16, 2 ** Math.ceil(Math.log2(this.n / J)))), this.hurry(), this.painter.draw(n), this.cells = null;
+		let r = t && e.length === this.points.length && !Ne.matches ? this.points : e;
+		this.points = e, this.n = e.length / 2, this.painter.places(r, e), this.every = Math.max(1, Math.min(16, 2 ** Math.ceil(Math.log2(this.n / q)))), this.hurry(), this.painter.draw(n), this.cells = null;
 		let i = { ...this.view };
 		if (this.moved && t || this.all(), r === e) {
 			this.share = 1, this.draw();
@@ -1339,7 +1435,7 @@ var Se = matchMedia("(prefers-reduced-motion: reduce)"), J = 5e4, Ce = .9, we = 
 				"s"
 			]) this.view[t] = i[t] + e * (a[t] - i[t]);
 		}, l = (t) => {
-			let n = Math.min(1, Math.max(0, t - s) / (1e3 * Ce));
+			let n = Math.min(1, Math.max(0, t - s) / (1e3 * Pe));
 			this.share = n * n * (3 - 2 * n), o && !this.moved && c(this.share), this.draw(), this.points === e && (n < 1 ? requestAnimationFrame(l) : o && !this.moved && this.all());
 		};
 		o && c(0), this.share = 0, requestAnimationFrame(l);
@@ -1518,7 +1614,7 @@ var Se = matchMedia("(prefers-reduced-motion: reduce)"), J = 5e4, Ce = .9, we = 
 		}));
 	}
 	hurry() {
-		this.n < J || (clearTimeout(this.rest), this.painted ||= performance.now(), this.rest = setTimeout(() => {
+		this.n < q || (clearTimeout(this.rest), this.painted ||= performance.now(), this.rest = setTimeout(() => {
 			if (this.pointers.size && !this.path) return this.hurry();
 			this.painted = 0, this.draw();
 		}, 250));
@@ -1542,7 +1638,7 @@ var Se = matchMedia("(prefers-reduced-motion: reduce)"), J = 5e4, Ce = .9, we = 
 	annotate(e, t) {
 		let n = this.over;
 		n.strokeStyle = t, n.lineWidth = this.rings.length > 60 ? 1 : 2;
-		for (let e of this.rings.slice(0, Te)) {
+		for (let e of this.rings.slice(0, Ie)) {
 			let [t, r] = this.placeOf(e);
 			n.beginPath(), n.arc(t, r, this.rings.length > 60 ? 4.5 : 7, 0, 2 * Math.PI), n.stroke();
 		}
@@ -1560,7 +1656,7 @@ var Se = matchMedia("(prefers-reduced-motion: reduce)"), J = 5e4, Ce = .9, we = 
 		for (let e of [-2.6, 2.6]) n.moveTo(a, o), n.lineTo(a + 10 * Math.cos(s + e), o + 10 * Math.sin(s + e));
 		let c = 0;
 		for (let e of this.dragged()) {
-			if (c++ >= Ee) break;
+			if (c++ >= Le) break;
 			let [t, s] = this.placeOf(e);
 			n.moveTo(t + a - r + 4, s + o - i), n.arc(t + a - r, s + o - i, 4, 0, 2 * Math.PI);
 		}
@@ -1585,7 +1681,7 @@ var Se = matchMedia("(prefers-reduced-motion: reduce)"), J = 5e4, Ce = .9, we = 
 			let t = [e.offsetX, e.offsetY], n = this.pointers.get(e.pointerId);
 			if (!n) return this.hover(t);
 			if (this.path) return this.path.push(t), this.draw(!1);
-			if (this.tool === "walk" && this.pointers.size === 1) return Math.hypot(t[0] - n[0], t[1] - n[1]) < we ? void 0 : (this.pointers.set(e.pointerId, t), this.onwalk(this.toMap(...t), !1));
+			if (this.tool === "walk" && this.pointers.size === 1) return Math.hypot(t[0] - n[0], t[1] - n[1]) < Fe ? void 0 : (this.pointers.set(e.pointerId, t), this.onwalk(this.toMap(...t), !1));
 			if (this.pointers.size === 2) {
 				let r = [...this.pointers].find(([t]) => t !== e.pointerId)[1], i = (e) => Math.max(8, Math.hypot(e[0] - r[0], e[1] - r[1]));
 				this.zoom(i(t) / i(n), (t[0] + r[0]) / 2, (t[1] + r[1]) / 2);
@@ -1598,7 +1694,7 @@ var Se = matchMedia("(prefers-reduced-motion: reduce)"), J = 5e4, Ce = .9, we = 
 			if (this.path = null, t && this.tool === "drag") {
 				let [n, r] = [this.toMap(...t[0]), this.toMap(...t[t.length - 1])];
 				e.type === "pointerup" && t.length > 2 && this.ondrag([r[0] - n[0], r[1] - n[1]]);
-			} else t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), Oe(e));
+			} else t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), ze(e));
 			this.draw();
 		};
 		e.addEventListener("pointerup", t), e.addEventListener("pointercancel", t), e.addEventListener("dblclick", (e) => this.zoom(2, e.offsetX, e.offsetY)), e.addEventListener("wheel", (e) => {
@@ -1641,17 +1737,17 @@ var Se = matchMedia("(prefers-reduced-motion: reduce)"), J = 5e4, Ce = .9, we = 
 		else return;
 		e.preventDefault();
 	}
-}, Oe = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", Y = [
+}, ze = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", J = [
 	"factor_out",
 	"bring_out",
 	"axis"
-], ke = [
+], Be = [
 	"same",
 	"different",
 	"label",
 	"pin",
 	"drop"
-], Ae = class {
+], Ve = class {
 	host;
 	editing = -1;
 	filled = "";
@@ -1755,7 +1851,7 @@ var Se = matchMedia("(prefers-reduced-motion: reduce)"), J = 5e4, Ce = .9, we = 
 		}, "Label"));
 	}
 	byColumn(e) {
-		let { say: t } = this.host.state, n = X("Column", e, e[0]), r = () => n.value;
+		let { say: t } = this.host.state, n = Y("Column", e, e[0]), r = () => n.value;
 		return i("div", { class: "tools wrap" }, n, a("Factor out", () => this.tell({
 			kind: "factor_out",
 			column: r()
@@ -1845,11 +1941,11 @@ var Se = matchMedia("(prefers-reduced-motion: reduce)"), J = 5e4, Ce = .9, we = 
 			value: e.column,
 			size: 7,
 			maxLength: 80
-		}), l = X("New column", this.columns(), e.column), d = e.kind === "different" || e.kind === "same" && r.length > 0, f = i("input", {
+		}), l = Y("New column", this.columns(), e.column), u = e.kind === "different" || e.kind === "same" && r.length > 0, d = i("input", {
 			type: "checkbox",
-			disabled: !(n.length > 0 && (!d || r.length > 0))
+			disabled: !(n.length > 0 && (!u || r.length > 0))
 		});
-		return e.kind === "label" && o.push(s, " in ", c), Y.includes(e.kind) && o.push(l), ke.includes(e.kind) && o.push(i("label", {}, f, ` rows of the selection (A ${u(n.length, "row")}${d ? `, B ${u(r.length, "row")}` : ""})`)), i("form", {
+		return e.kind === "label" && o.push(s, " in ", c), J.includes(e.kind) && o.push(l), Be.includes(e.kind) && o.push(i("label", {}, d, ` rows of the selection (A ${p(n.length, "row")}${u ? `, B ${p(r.length, "row")}` : ""})`)), i("form", {
 			class: "tools wrap",
 			"aria-label": `Edit: ${e.words}`,
 			onsubmit: (i) => {
@@ -1858,10 +1954,10 @@ var Se = matchMedia("(prefers-reduced-motion: reduce)"), J = 5e4, Ce = .9, we = 
 				e.kind === "label" && Object.assign(a, {
 					value: s.value,
 					column: c.value
-				}), Y.includes(e.kind) && Object.assign(a, { column: l.value }, e.kind === "axis" ? {
+				}), J.includes(e.kind) && Object.assign(a, { column: l.value }, e.kind === "axis" ? {
 					period: 0,
 					...this.period(l.value)
-				} : {}), f.checked && Object.assign(a, { rows: n }, d ? { others: r } : e.kind === "same" ? { others: [] } : {}), this.editing = -1, Object.keys(a).length ? this.host.act("edit", {
+				} : {}), d.checked && Object.assign(a, { rows: n }, u ? { others: r } : e.kind === "same" ? { others: [] } : {}), this.editing = -1, Object.keys(a).length ? this.host.act("edit", {
 					at: t,
 					changes: a
 				}).then(() => this.fillStatements()) : this.fillStatements();
@@ -1869,13 +1965,13 @@ var Se = matchMedia("(prefers-reduced-motion: reduce)"), J = 5e4, Ce = .9, we = 
 		}, ...o, i("button", { type: "submit" }, "Change"), a("Cancel", () => this.edit(t)));
 	}
 };
-function X(e, t, n) {
+function Y(e, t, n) {
 	return i("select", { "aria-label": e }, ...t.map((e) => i("option", {
 		value: e,
 		selected: e === n
 	}, e)));
 }
-function Z(e, t, n) {
+function X(e, t, n) {
 	for (let t of e.querySelectorAll(".axis")) t.remove();
 	["x", "y"].forEach((r, a) => {
 		let o = t[n[a]];
@@ -1883,11 +1979,11 @@ function Z(e, t, n) {
 	});
 }
 // src/main.ts
-var je = .13, Me = .06, Ne = {
-	density: "Shade: how many rows are near",
-	uncertainty: "Shade: how uncertain the data are there",
-	reliability: "Shade: blue can be believed, orange cannot"
-}, Pe = class {
+var He = .13, Ue = .06, Z = {
+	density: "Shade: density of the rows",
+	uncertainty: "Shade: uncertainty of the decoded values",
+	reliability: "Shade: reliability of the rows, blue high and orange low"
+}, We = class {
 	root;
 	source;
 	scatter;
@@ -1908,10 +2004,15 @@ var je = .13, Me = .06, Ne = {
 	code = "python";
 	question = 0;
 	watching = !1;
-	telling = new Ae(this);
+	telling = new Ve(this);
+	controls;
+	changing = !1;
 	leave = new AbortController();
 	constructor(e, t) {
-		this.root = e, this.source = t, this.scatter = new De(this.byId("stage")), this.answers = new de(this);
+		this.root = e, this.source = t, this.scatter = new Re(this.byId("stage")), this.answers = new _e(this), this.controls = new ve(this.byId("controls"), this, {
+			moved: () => this.follows(!1),
+			chosen: () => this.follows(!0)
+		});
 	}
 	byId(e) {
 		return this.root.getElementById(e);
@@ -1941,7 +2042,7 @@ var je = .13, Me = .06, Ne = {
 	async keep() {
 		this.say("Writing one file of this view …");
 		let e = await this.source.postForBytes("page", { view: this.view() });
-		s(e, "text/html", `${this.state.title.replace(/[^\p{L}\p{N} _-]+/gu, "_").trim() || "map"}.html`), this.say(`One file of this view, ${(e.byteLength / 1e6).toFixed(1)} MB: it works without a server and without a network.`);
+		c(e, "text/html", `${this.state.title.replace(/[^\p{L}\p{N} _-]+/gu, "_").trim() || "map"}.html`), this.say(`One file of this view, ${(e.byteLength / 1e6).toFixed(1)} MB: it works without a server and without a network.`);
 	}
 	end() {
 		this.leave.abort(), this.scatter.end();
@@ -1951,7 +2052,7 @@ var je = .13, Me = .06, Ne = {
 	}
 	async take(e, t = !0) {
 		let n = this.state, r = !n || n.maps[n.current]?.number !== e.maps[e.current].number;
-		this.state = e, r && (this.given = this.given0(e)), (r || JSON.stringify(n.moved) !== JSON.stringify(e.moved)) && (await this.answers.show(t), this.row = this.here = null, this.scatter.marked >= 0 && this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked)), Z(this.byId("stage"), this.answers.space ? [] : e.axes, this.axes), this.answers.take(e, r), this.fillControls(), this.fillLists(), await this.recolour(), r ? (this.relayer(), this.remeasure(), this.redescribe(), this.say(e.remarks.join(" "))) : JSON.stringify(n.statements) !== JSON.stringify(e.statements) && this.remeasure();
+		this.state = e, r && (this.given = this.given0(e)), (r || JSON.stringify(n.moved) !== JSON.stringify(e.moved)) && (await this.answers.show(t), this.row = this.here = null, this.scatter.marked >= 0 && this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked)), X(this.byId("stage"), this.answers.space ? [] : e.axes, this.axes), this.answers.take(e, r), this.fillControls(), this.fillLists(), await this.recolour(), r ? (this.relayer(), this.remeasure(), this.redescribe(), this.say(e.remarks.join(" "))) : JSON.stringify(n.statements) !== JSON.stringify(e.statements) && this.remeasure();
 	}
 	async act(e, t = {}) {
 		await this.tried(async () => this.take(await this.source.post(e, t)));
@@ -2009,7 +2110,7 @@ var je = .13, Me = .06, Ne = {
 				let { place: e, row: t } = this.asked;
 				this.asked = null;
 				let n = this.answers.where(e, t), r = t < 0 ? Promise.resolve(null) : this.row?.row === t ? Promise.resolve(this.row) : this.source.get(`row?at=${t}`);
-				[this.row, this.here] = await Promise.all([r, this.state.can.decode ? this.source.post("decode", n) : Promise.resolve(null)]), o(this.byId("here"), A(this.state, this.row, this.here, this.style));
+				[this.row, this.here] = await Promise.all([r, this.state.can.decode ? this.source.post("decode", n) : Promise.resolve(null)]), o(this.byId("here"), k(this.state, this.row, this.here, this.style));
 			}
 		} finally {
 			this.asking = !1;
@@ -2023,26 +2124,26 @@ var je = .13, Me = .06, Ne = {
 		for (let e = 0; e < n; e++) {
 			let t = o !== null && !o[e];
 			for (let n = 0; n < 3; n++) i[4 * e + n] = t ? M[n] : r[3 * e + n];
-			i[4 * e + 3] = t ? s ? 0 : 255 * Me : 255 * (!a || this.selected.has(e) ? c : this.other.has(e) ? .55 : je);
+			i[4 * e + 3] = t ? s ? 0 : 255 * Ue : 255 * (!a || this.selected.has(e) ? c : this.other.has(e) ? .55 : He);
 		}
 		this.scatter.colours(i), this.fillLegend();
 	}
 	fillLegend() {
-		let e = this.column, t = this.byId("layer"), n = t.disabled ? void 0 : Ne[t.value], r = n ? [i("span", { class: "swatch layer" }, n)] : [];
+		let e = this.column, t = this.byId("layer"), n = t.disabled ? void 0 : Z[t.value], r = n ? [i("span", { class: "swatch layer" }, n)] : [];
 		if (!e) return o(this.byId("legend"), ...r);
 		let a = (e, t) => {
 			let n = i("span", { class: "dot" });
 			return n.style.background = H(e), i("span", { class: "swatch" }, n, t);
 		};
 		if (e.kind === "categories") return o(this.byId("legend"), ...(e.levels ?? []).slice(0, 24).map((e, t) => a(F(t), e)), ...r);
-		let s = e.period ? 0 : e.low ?? 0, l = e.period ?? e.high ?? 1;
+		let s = e.period ? 0 : e.low ?? 0, c = e.period ?? e.high ?? 1;
 		o(this.byId("legend"), ...[
 			0,
 			.25,
 			.5,
 			.75,
 			1
-		].map((t) => a(L(e, s + t * (l - s)), c(s + t * (l - s)))), ...r);
+		].map((t) => a(L(e, s + t * (c - s)), (e.date ? u : l)(s + t * (c - s)))), ...r);
 	}
 	async relayer() {
 		let e = this.byId("layer").value, t = this.scatter.window();
@@ -2059,7 +2160,7 @@ var je = .13, Me = .06, Ne = {
 	}
 	given0(e) {
 		let t = {};
-		for (let n of e.controls) t[n.name] = this.given?.[n.name] ?? (n.values ? n.values[0] : ((n.low ?? 0) + (n.high ?? 1)) / 2);
+		for (let n of e.controls) t[n.name] = this.given?.[n.name] ?? G(n);
 		return e.controls.length && this.given ? t : null;
 	}
 	fillControls() {
@@ -2076,13 +2177,14 @@ var je = .13, Me = .06, Ne = {
 		].filter((t) => e.can[t]).map((e) => r(e, e, c === e)));
 		for (let t of ["undo", "redo"]) this.byId(t).disabled = !e.can[t];
 		s.disabled = this.answers.space !== null;
+		for (let [t, n] of [["walk", e.can.decode], ["drag", e.say.move]]) this.byId("tools").querySelector(`label:has([value=${t}])`).hidden = !n;
 		for (let t of [
 			"undo",
 			"redo",
 			"save",
 			"keep"
 		]) this.byId(t).hidden = e.kept !== void 0;
-		this.fillAxes(), this.fillGiven();
+		this.fillAxes(), this.controls.take(e.controls);
 	}
 	fillAxes() {
 		if (this.state.dims <= 2) return;
@@ -2091,7 +2193,7 @@ var je = .13, Me = .06, Ne = {
 			onchange: (t) => {
 				let n = Number(t.target.value);
 				this.axes = e ? [this.axes[0], n] : [n, this.axes[1]], this.axes[0] !== this.axes[1] && this.tried(async () => {
-					Z(this.byId("stage"), this.state.axes, this.axes), await this.answers.show(!0), await this.relayer();
+					X(this.byId("stage"), this.state.axes, this.axes), await this.answers.show(!0), await this.relayer();
 				});
 			}
 		}, ...Array.from({ length: this.state.dims }, (t, n) => i("option", {
@@ -2104,47 +2206,10 @@ var je = .13, Me = .06, Ne = {
 			t(1)
 		]);
 	}
-	fillGiven() {
-		let e = this.state, t = this.byId("controls");
-		if (!e.controls.length) return o(t);
-		let n = () => {
-			this.tried(async () => {
-				this.place && this.hover(this.place, this.scatter.marked), await this.relayer(), await this.answers.walk.again();
-			});
-		};
-		o(t, ...e.controls.map((e) => {
-			let t = this.given?.[e.name], r = (t) => {
-				this.given = {
-					...this.given ?? this.chosenFirst(),
-					[e.name]: t
-				}, this.fillGiven(), n();
-			}, a = e.values ? i("select", {
-				id: `given-${e.name}`,
-				onchange: (e) => {
-					let t = e.target.value;
-					t ? r(t) : (this.given = null, this.fillGiven(), n());
-				}
-			}, i("option", {
-				value: "",
-				selected: t === void 0
-			}, "averaged over"), ...e.values.map((e) => i("option", {
-				value: e,
-				selected: e === t
-			}, e))) : i("input", {
-				type: "range",
-				min: String(e.low),
-				max: String(e.high),
-				step: "any",
-				value: String(t ?? ((e.low ?? 0) + (e.high ?? 1)) / 2),
-				onchange: (e) => r(Number(e.target.value))
-			});
-			return i("label", { class: "given" }, `Given ${e.name} `, a, e.values ? "" : t === void 0 ? " averaged over" : ` ${c(Number(t))}`);
-		}));
-	}
-	chosenFirst() {
-		let e = {};
-		for (let t of this.state.controls) e[t.name] = t.values ? t.values[0] : ((t.low ?? 0) + (t.high ?? 1)) / 2;
-		return e;
+	follows(e) {
+		this.place && this.hover(this.place, this.scatter.marked), e && (this.tried(async () => {
+			await this.relayer(), await this.answers.walk.again();
+		}), this.selected.size && this.fillSelection());
 	}
 	select(e, t, n) {
 		let r = e.filter((e) => this.answers.filters.passes(e));
@@ -2180,7 +2245,9 @@ var je = .13, Me = .06, Ne = {
 			}),
 			a("Copy numbers", r, { disabled: !this.selected.size })
 		];
-		n.can.counterfactual && this.given && this.selected.size && s.push(a("With what is given above", () => void this.tried(() => this.change()))), o(t, i("p", { id: "selected" }, `A: ${u(this.selected.size, "row")}${this.other.size ? `, B: ${u(this.other.size, "row")}` : ""}`), i("div", { class: "tools wrap" }, ...s), e ?? i("p", { class: "note" }, "…")), !e && this.selected.size && this.redescribe();
+		n.can.counterfactual && this.given && this.selected.size && s.push(a("Show as given above", () => {
+			this.changing = !this.changing, this.fillSelection();
+		}, { "aria-pressed": String(this.changing) })), o(t, i("p", { id: "selected" }, `A: ${p(this.selected.size, "row")}${this.other.size ? `, B: ${p(this.other.size, "row")}` : ""}`), i("div", { class: "tools wrap" }, ...s), e ?? i("p", { class: "note" }, "…")), !e && this.selected.size && (this.changing && this.given ? this.tried(() => this.change()) : this.redescribe());
 	}
 	redescribe() {
 		if (!this.selected.size) return;
@@ -2190,18 +2257,18 @@ var je = .13, Me = .06, Ne = {
 				rows: this.rows(this.selected),
 				others: t.length ? t : null
 			});
-			e === this.question && this.fillSelection(K(this.state, n, t.length > 0));
+			e === this.question && this.fillSelection(Se(this.state, n, t.length > 0));
 		});
 	}
 	async change() {
-		let e = await this.source.post("counterfactual", {
+		let e = ++this.question, t = await this.source.post("counterfactual", {
 			rows: this.rows(this.selected),
 			given: this.given
 		});
-		this.fillSelection(fe(this.state, e));
+		e === this.question && this.fillSelection(Ce(this.state, t));
 	}
 	async download(e, t) {
-		s(await this.source.postForBytes("export", {
+		c(await this.source.postForBytes("export", {
 			rows: this.rows(this.selected),
 			format: e
 		}), "application/octet-stream", `selection.${t}`);
@@ -2223,15 +2290,15 @@ var je = .13, Me = .06, Ne = {
 			...this.answers.shifted(e)
 		};
 		this.tried(async () => {
-			await this.take(await this.source.post("move", t)), this.say(`${u(t.rows.length, "row")} moved. Re-fit holds them there, and the other rows find their places around them.`);
+			await this.take(await this.source.post("move", t)), this.say(`${p(t.rows.length, "row")} moved. Re-fit holds them there, and the other rows find their places around them.`);
 		});
 	}
 	fillLists() {
 		let e = this.state;
-		this.byId("title").textContent = e.title, this.byId("about").textContent = ge(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), o(this.byId("history"), ...pe(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), A(e, null, null, this.style));
+		this.byId("title").textContent = e.title, this.byId("about").textContent = De(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), o(this.byId("history"), ...we(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), k(e, null, null, this.style));
 	}
 	fillCode() {
-		o(this.byId("code"), ...he(this.state, this.code, (e) => {
+		o(this.byId("code"), ...Ee(this.state, this.code, (e) => {
 			this.code = e, this.fillCode();
 		}, (e) => void navigator.clipboard.writeText(e).then(() => this.say("Copied."))));
 	}
@@ -2239,7 +2306,7 @@ var je = .13, Me = .06, Ne = {
 		let { current: e } = this.state;
 		await this.tried(async () => {
 			let [t, n] = await Promise.all([e > 0 ? this.source.get(`measures?map=${e - 1}`) : Promise.resolve(null), this.source.get(`measures?map=${e}`)]);
-			o(this.byId("measures"), me(t, n));
+			o(this.byId("measures"), Te(t, n));
 		});
 	}
 	fillRefit(e) {
@@ -2261,7 +2328,7 @@ var je = .13, Me = .06, Ne = {
 			id: "start",
 			disabled: this.state.fresh
 		})];
-		this.state.fresh && n.push(i("p", { class: "note" }, "The map is of the statements that are on.")), (e.state === "failed" || e.state === "stopped") && n.push(i("p", {
+		this.state.fresh && n.push(i("p", { class: "note" }, "The map already shows every statement that is on.")), (e.state === "failed" || e.state === "stopped") && n.push(i("p", {
 			class: "note warn",
 			id: "job-message"
 		}, e.message)), o(t, ...n);
@@ -2292,7 +2359,7 @@ var je = .13, Me = .06, Ne = {
 			}
 		}
 	}
-}, Fe = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00;--veil:#ffffffb8;--picked:#e3f0f8}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70;--veil:#1a1e25bd;--picked:#1d3442}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.stage[data-tool=drag] #stage-overlay{cursor:grab}.legend{color:var(--soft);flex-wrap:wrap;flex:none;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.swatch.layer{max-width:none;margin-left:auto}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}thead th:first-child{text-align:left}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak td,tr.weak th{color:var(--soft);font-style:italic}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements .stated,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}.axis{pointer-events:none;color:var(--ink);text-overflow:ellipsis;white-space:nowrap;background:var(--stage);border-radius:4px;max-width:60%;padding:0 4px;font-size:13px;font-weight:600;position:absolute;overflow:hidden}.axis.x{bottom:6px;right:10px}.axis.y{writing-mode:vertical-rl;max-width:none;max-height:60%;top:10px;left:8px;transform:rotate(180deg)}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}button.small{min-height:24px;padding:0 8px;font-size:12px}input[type=search]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;width:128px;min-height:30px;padding:3px 9px;font-size:13px}::placeholder{color:var(--soft);opacity:1}.toolbar .tools{flex-wrap:wrap}#find .note{white-space:nowrap;margin:0}.facet-box{border-top:1px solid var(--line)}.facet-box>summary{overflow-wrap:anywhere;padding:5px 0}.facet-box .chosen{float:right;color:var(--accent);padding-left:8px;font-size:12px;font-weight:600}.facets{padding-left:12px}.facet{padding:2px 0 10px}.histogram{cursor:ew-resize;touch-action:pan-y;border-bottom:1px solid var(--line);width:100%;height:46px;display:block}.sliders{height:22px;position:relative}.sliders input{pointer-events:none;appearance:none;background:0 0;width:calc(100% + 16px);height:22px;margin:0;position:absolute;inset:0 -8px}.sliders input::-webkit-slider-runnable-track{background:0 0;height:22px}.sliders input::-moz-range-track{background:0 0}.sliders input::-webkit-slider-thumb{appearance:none;pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:16px;height:16px;margin-top:3px}.sliders input::-moz-range-thumb{pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:10px;height:10px}.ends{color:var(--soft);font-variant-numeric:tabular-nums;justify-content:space-between;align-items:center;font-size:12px;display:flex}.levels{max-height:214px;margin:6px 0 0;padding:0;list-style:none;overflow:auto}.levels li{grid-template-columns:minmax(0,1fr) 84px 58px;align-items:center;gap:8px;min-height:24px;display:grid}.levels label{align-items:center;gap:6px;min-width:0;display:flex}.level{text-overflow:ellipsis;white-space:nowrap;overflow:hidden}.levels .empty .level,.levels .empty .counted{color:var(--soft)}.count-bar{background:linear-gradient(var(--accent), var(--accent)) left / var(--share,0%) 100% no-repeat, var(--line);border-radius:3px;height:6px}.counted{text-align:right;font-variant-numeric:tabular-nums;font-size:12px}.table,.walk{background:var(--card);border:1px solid var(--line);border-radius:8px;flex:none;min-width:0;margin-top:8px;padding:6px 10px}.walk .scrolled{max-height:150px}.table-scroll{border-top:1px solid var(--line);height:190px;position:relative;overflow:auto}.rows{border-collapse:separate;border-spacing:0;width:auto;min-width:100%}.rows thead th{background:var(--card);z-index:1;height:26px;padding:0;position:sticky;top:0}.rows td{text-overflow:ellipsis;white-space:nowrap;cursor:pointer;max-width:190px;height:26px;padding:0 8px;overflow:hidden}.rows .word{text-align:left}.rows .space td{border:none;height:auto;padding:0}.rows.nameless .name{display:none}.rows tr.picked td{background:var(--picked)}.rows tr.marked td,.rows tbody tr:hover td{background:color-mix(in srgb, var(--accent) 16%, var(--card))}.rows:focus-visible tr.at td{box-shadow:inset 0 2px var(--accent), inset 0 -2px var(--accent)}.rows:focus-visible{outline:none}.table-scroll:has(.rows:focus-visible){outline:2px solid var(--accent);outline-offset:1px}.sorter{text-overflow:ellipsis;white-space:nowrap;max-width:190px;min-height:26px;color:var(--soft);width:100%;text-align:inherit;background:0 0;border:none;padding:0 8px;font-size:12px;font-weight:600;overflow:hidden}.film{gap:4px;padding:4px 0 2px;display:flex;overflow-x:auto}.frame{background:0 0;border-color:#0000;flex:1 0 46px;min-width:0;max-width:92px;padding:2px}.frame canvas{width:100%;image-rendering:pixelated;border-radius:4px;display:block}.frame figcaption{text-align:center}.frame.guess{border:1px dashed var(--warn)}.frame.guess canvas{opacity:.6}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage:not([data-tool=move])[data-tool] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", Ie = 12e4;
+}, Ge = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00;--veil:#ffffffb8;--picked:#e3f0f8}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70;--veil:#1a1e25bd;--picked:#1d3442}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70;--veil:#1a1e25bd;--picked:#1d3442}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.stage[data-tool=drag] #stage-overlay{cursor:grab}.legend{color:var(--soft);flex-wrap:wrap;flex:none;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.swatch.layer{max-width:none;margin-left:auto}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}div.given{flex-wrap:wrap;align-items:center;gap:2px 6px;display:flex}.dial{border:2px solid var(--line);background:var(--card);cursor:grab;touch-action:none;border-radius:50%;width:46px;height:46px;position:relative}.hand{background:var(--accent);transform-origin:bottom;pointer-events:none;width:2px;height:18px;margin-left:-1px;position:absolute;bottom:50%;left:50%}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}thead th:first-child{text-align:left}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak td,tr.weak th{color:var(--soft);font-style:italic}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements .stated,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}.axis{pointer-events:none;color:var(--ink);text-overflow:ellipsis;white-space:nowrap;background:var(--stage);border-radius:4px;max-width:60%;padding:0 4px;font-size:13px;font-weight:600;position:absolute;overflow:hidden}.axis.x{bottom:6px;right:10px}.axis.y{writing-mode:vertical-rl;max-width:none;max-height:60%;top:10px;left:8px;transform:rotate(180deg)}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}button.small{min-height:24px;padding:0 8px;font-size:12px}input[type=search]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;width:128px;min-height:30px;padding:3px 9px;font-size:13px}::placeholder{color:var(--soft);opacity:1}.toolbar .tools{flex-wrap:wrap}#find .note{white-space:nowrap;margin:0}.facet-box{border-top:1px solid var(--line)}.facet-box>summary{overflow-wrap:anywhere;padding:5px 0}.facet-box .chosen{float:right;color:var(--accent);padding-left:8px;font-size:12px;font-weight:600}.facets{padding-left:12px}.facet{padding:2px 0 10px}.histogram{cursor:ew-resize;touch-action:pan-y;border-bottom:1px solid var(--line);width:100%;height:46px;display:block}.sliders{height:22px;position:relative}.sliders input{pointer-events:none;appearance:none;background:0 0;width:calc(100% + 16px);height:22px;margin:0;position:absolute;inset:0 -8px}.sliders input::-webkit-slider-runnable-track{background:0 0;height:22px}.sliders input::-moz-range-track{background:0 0}.sliders input::-webkit-slider-thumb{appearance:none;pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:16px;height:16px;margin-top:3px}.sliders input::-moz-range-thumb{pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:10px;height:10px}.ends{color:var(--soft);font-variant-numeric:tabular-nums;justify-content:space-between;align-items:center;font-size:12px;display:flex}.levels{max-height:214px;margin:6px 0 0;padding:0;list-style:none;overflow:auto}.levels li{grid-template-columns:minmax(0,1fr) 84px 58px;align-items:center;gap:8px;min-height:24px;display:grid}.levels label{align-items:center;gap:6px;min-width:0;display:flex}.level{text-overflow:ellipsis;white-space:nowrap;overflow:hidden}.levels .empty .level,.levels .empty .counted{color:var(--soft)}.count-bar{background:linear-gradient(var(--accent), var(--accent)) left / var(--share,0%) 100% no-repeat, var(--line);border-radius:3px;height:6px}.counted{text-align:right;font-variant-numeric:tabular-nums;font-size:12px}.table,.walk{background:var(--card);border:1px solid var(--line);border-radius:8px;flex:none;min-width:0;margin-top:8px;padding:6px 10px}.walk .scrolled{max-height:150px}.table-scroll{border-top:1px solid var(--line);height:190px;position:relative;overflow:auto}.rows{border-collapse:separate;border-spacing:0;width:auto;min-width:100%}.rows thead th{background:var(--card);z-index:1;height:26px;padding:0;position:sticky;top:0}.rows td{text-overflow:ellipsis;white-space:nowrap;cursor:pointer;max-width:190px;height:26px;padding:0 8px;overflow:hidden}.rows .word{text-align:left}.rows .space td{border:none;height:auto;padding:0}.rows.nameless .name{display:none}.rows tr.picked td{background:var(--picked)}.rows tr.marked td,.rows tbody tr:hover td{background:color-mix(in srgb, var(--accent) 16%, var(--card))}.rows:focus-visible tr.at td{box-shadow:inset 0 2px var(--accent), inset 0 -2px var(--accent)}.rows:focus-visible{outline:none}.table-scroll:has(.rows:focus-visible){outline:2px solid var(--accent);outline-offset:1px}.sorter{text-overflow:ellipsis;white-space:nowrap;max-width:190px;min-height:26px;color:var(--soft);width:100%;text-align:inherit;background:0 0;border:none;padding:0 8px;font-size:12px;font-weight:600;overflow:hidden}.film{gap:4px;padding:4px 0 2px;display:flex;overflow-x:auto}.frame{background:0 0;border-color:#0000;flex:1 0 46px;min-width:0;max-width:92px;padding:2px}.frame canvas{width:100%;image-rendering:pixelated;border-radius:4px;display:block}.frame figcaption{text-align:center}.frame.guess{border:1px dashed var(--warn)}.frame.guess canvas{opacity:.6}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage:not([data-tool=move])[data-tool] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", Ke = 12e4;
 function Q(t) {
 	let n = /* @__PURE__ */ new Map(), r = Array.from(crypto.getRandomValues(/* @__PURE__ */ new Uint32Array(2)), (e) => e.toString(36)).join("-"), i = 0, a = (e, t) => {
 		let r = e.id === void 0 ? void 0 : n.get(e.id), i = t?.[0];
@@ -2309,7 +2376,7 @@ function Q(t) {
 			return new Promise((r, i) => {
 				let l = setTimeout(() => {
 					n.delete(c), i(new e("The kernel does not answer. It is busy, or was restarted: then run the cell again."));
-				}, Ie);
+				}, Ke);
 				n.set(c, (e) => {
 					clearTimeout(l), n.delete(c), r(e);
 				}), t.send({
@@ -2332,12 +2399,12 @@ function $(e) {
 	let t = e?.rows;
 	return t ? Array.from({ length: t.byteLength / 4 }, (e, n) => t.getInt32(4 * n, !0)) : [];
 }
-function Le({ model: e, el: n }) {
+function qe({ model: e, el: n }) {
 	let r = document.createElement("div"), i = r.attachShadow({ mode: "open" }), a = new CSSStyleSheet(), o = Q(e);
-	a.replaceSync(Fe), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"redo\" aria-keyshortcuts=\"Control+Y\">Redo</button>\n<button type=\"button\" id=\"save\">Save</button>\n<button type=\"button\" id=\"keep\" title=\"One HTML file of this view, which works offline\">Export</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\" class=\"tools\"></span>\n<div class=\"tools\">\n<div class=\"tools\" id=\"find\" role=\"search\"></div>\n<button type=\"button\" id=\"table-open\" aria-expanded=\"false\" aria-controls=\"table\">Table</button>\n</div>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, turn it in three dimensions or walk with the tool Walk, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n<div id=\"walk\" class=\"walk\" hidden></div>\n<div id=\"table\" class=\"table\" hidden></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"filters-title\">\n<h2 id=\"filters-title\">Filter</h2>\n<div id=\"filters\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
+	a.replaceSync(Ge), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"redo\" aria-keyshortcuts=\"Control+Y\">Redo</button>\n<button type=\"button\" id=\"save\">Save</button>\n<button type=\"button\" id=\"keep\" title=\"One HTML file of this view, which works offline\">Export</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\" class=\"tools\"></span>\n<div class=\"tools\">\n<div class=\"tools\" id=\"find\" role=\"search\"></div>\n<button type=\"button\" id=\"table-open\" aria-expanded=\"false\" aria-controls=\"table\">Table</button>\n</div>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, turn it in three dimensions or walk with the tool Walk, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n<div id=\"walk\" class=\"walk\" hidden></div>\n<div id=\"table\" class=\"table\" hidden></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"filters-title\">\n<h2 id=\"filters-title\">Filter</h2>\n<div id=\"filters\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
 	let s = document.body.dataset.jpThemeLight;
 	s && (r.dataset.theme = s === "true" ? "light" : "dark"), n.append(r);
-	let c = new Pe(i, new t(o));
+	let c = new We(i, new t(o));
 	c.onselect = (t) => {
 		let n = new DataView(new Int32Array(t).buffer);
 		e.set("selection", { rows: n }), e.save_changes();
@@ -2352,5 +2419,5 @@ function Le({ model: e, el: n }) {
 		e.off("change:selection", l), c.end(), o.end();
 	};
 }
-var Re = { render: Le };
-export { Re as default, Q as kernel };
+var Je = { render: qe };
+export { Je as default, Q as kernel };
