@@ -20,6 +20,7 @@ BENCHMARKS = (
     "cold_start",
     "two_way_inverse",
     "there_and_back",
+    "way_back",
     "interpolation",
     "maps",
     "transform",

@@ -24,7 +24,7 @@ def radial_integral(shape, n_dims, power=0):
     return surface * (inner + outer)
 
 
-@pytest.mark.parametrize("shape", [*SMOOTH, StudentDensity(2), StudentDensity(3)], ids=str)
+@pytest.mark.parametrize("shape", [*SMOOTH, StudentDensity(2), StudentDensity(3), StudentDensity(2, 2.0)], ids=str)
 def test_slope_is_minus_the_derivative_of_the_value(shape):
     R = np.linspace(0.01, 2.5, 60)
     R = R[np.abs(R - 1) > 1e-3]
@@ -40,7 +40,7 @@ def test_a_profile_unpickles_as_itself(shape):
     assert pickle.loads(pickle.dumps(StudentDensity(2))).log_integral(2) == StudentDensity(2).log_integral(2)
 
 
-@pytest.mark.parametrize("shape", [*SMOOTH, DELTA, StudentDensity(3)], ids=str)
+@pytest.mark.parametrize("shape", [*SMOOTH, DELTA, StudentDensity(3), StudentDensity(2, 2.0)], ids=str)
 def test_log_value_is_the_logarithm_of_the_value_and_leaves_its_argument_alone(shape):
     R = np.array([0.0, 0.2, 0.9, 1.0, 1.5, 30.0])
     kept = R.copy()
@@ -93,15 +93,29 @@ def test_variance_agrees_with_quadrature_and_with_draws(shape, n_dims):
     assert steps.var(axis=0) == pytest.approx(np.full(n_dims, exact), rel=0.02)
 
 
+@pytest.mark.parametrize("degrees", [1.0, 2.0, 5.0])
 @pytest.mark.parametrize("n_dims", [1, 2, 3])
-def test_student_draws_have_the_radii_of_the_cauchy_density(n_dims):
-    density = STUDENT.density_profile(n_dims)
+def test_student_draws_have_the_radii_of_their_density(n_dims, degrees):
+    density = StudentDensity(n_dims, degrees)
     surface = 2 * np.exp(0.5 * n_dims * np.log(np.pi) - gammaln(0.5 * n_dims) - density.log_integral(n_dims))
-    radii = np.linalg.norm(STUDENT.offsets(100_000, n_dims, np.random.default_rng(1)), axis=1)
+    radii = np.linalg.norm(density.offsets(100_000, n_dims, np.random.default_rng(1)), axis=1)
     for r in (0.5, 1.0, 3.0):
-        inside, _ = quad(lambda t: surface * t ** (n_dims - 1) * (1 + t * t) ** (-(n_dims + 1) / 2), 0, r)
+        inside, _ = quad(lambda t: surface * t ** (n_dims - 1) * (1 + t * t) ** (-(n_dims + degrees) / 2), 0, r)
         assert np.mean(radii < r) == pytest.approx(inside, abs=0.008)
-    assert STUDENT.variance(n_dims) == density.variance(n_dims) == np.inf
+
+
+@pytest.mark.parametrize("n_dims", [1, 2, 3])
+def test_student_density_has_a_variance_beyond_two_degrees_of_freedom(n_dims):
+    assert STUDENT.variance(n_dims) == StudentDensity(n_dims).variance(n_dims) == np.inf
+    assert StudentDensity(n_dims, 2.0).variance(n_dims) == np.inf
+    heavy = StudentDensity(n_dims, 5.0)
+    exact = radial_integral(heavy, n_dims, power=2) / radial_integral(heavy, n_dims) / n_dims
+    assert heavy.variance(n_dims) == pytest.approx(exact, rel=1e-6)
+
+
+def test_student_draws_are_those_of_the_cauchy_density():
+    drawn = STUDENT.offsets(50, 2, np.random.default_rng(1))
+    np.testing.assert_array_equal(drawn, StudentDensity(2).offsets(50, 2, np.random.default_rng(1)))
 
 
 @pytest.mark.parametrize("n_dims", [1, 2, 3])

@@ -181,7 +181,8 @@ def test_student_weights_are_those_of_the_logarithms_and_a_far_query_changes_no_
     weights = FixedWeights(rng.normal(size=(40, 2)), 1e-60, "student")
     near, far = rng.normal(size=(5, 2)), np.full((1, 2), 1e120)
     alone, both = weights.matrix(near), weights.matrix(np.vstack([near, far]))
+    R = squared_distances(near, weights.inputs) / weights.bandwidth
     assert (alone == both[:5]).all()
-    assert np.allclose(alone, weights._weights_by_logarithms(squared_distances(near, weights.inputs)), rtol=1e-12)
+    assert np.allclose(alone, weights._weights_by_logarithms(R), rtol=1e-12)
     assert np.isfinite(both).all()
     assert np.allclose(both.sum(axis=1), 1.0)

@@ -16,6 +16,7 @@ from sidelight.maps.effect import Effect, subtract_effect
 from sidelight.maps.frames import Frame
 from sidelight.maps.interpolation import BackwardMap, InterpolatingMap, interpolate
 from sidelight.maps.kernel_map import KernelMap, adaptive_weights, precomputed_weights
+from sidelight.maps.local_bandwidths import local_weights
 from sidelight.maps.parzen import ParzenDensity, fit_density, kernel_density
 from sidelight.maps.smooth_effect import smooth_effect
 from sidelight.maps.two_way import TwoWayMaps
@@ -127,7 +128,7 @@ def _row_maps(
     backward = with_uncertain_rows(smooth, training.fitted_variance)
     given, features = None, training.features
     if training.given is None or features is None:
-        forward = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
+        forward = KernelMap(_forward_weights(Z, inside, smooth, settings, latent_kernel), inside)
     else:
         side = side_kernel(training.given, features) if product else None
         given, forward, relative = _given_maps(
@@ -141,6 +142,20 @@ def _row_maps(
         density = fit_density(inside, relative, n_jobs=settings.n_jobs)
     plain = TwoWayMaps(training.frame, *_latent(Z, backward, latent_kernel), forward, density)
     return InformedMaps(plain, given)
+
+
+def _forward_weights(
+    Z: Array, inside: Array, backward: InterpolatingMap, settings: KernelSettings, latent_kernel: str
+) -> FixedWeights:
+    """Weights of the latent points Z (n, q) for the forward map to the rows ``inside`` (n, d).
+
+    The annealed solver maximises the information of the latent kernel, so that kernel predicts best. The multilevel
+    solver maximises a bound instead, and rows lie denser in some places than in others: there a bandwidth for each row
+    predicts better (docs/decisions/0047).
+    """
+    if not settings.multilevel:
+        return FixedWeights(Z, 1.0, latent_kernel)
+    return local_weights(Z, inside, backward.mean, settings.n_jobs)
 
 
 def _latent(Z: Array, backward: BackwardMap, kernel: str) -> tuple[Frame, BackwardMap, ParzenDensity]:
@@ -190,7 +205,7 @@ def _given_maps(
     one_place = group_means(Z, equal_row_groups(points))
     smooth = interpolate(KernelMap(adaptive_weights(points, one_place, near.index), one_place), n_jobs=n_jobs)
     marginal = with_uncertain_rows(smooth, training.fitted_variance)
-    marginal_forward = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
+    marginal_forward = KernelMap(_forward_weights(Z, inside, smooth, settings, latent_kernel), inside)
     forward_effect: Effect | None = None
     scale: float | Array
     if side is not None:

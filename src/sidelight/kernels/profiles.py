@@ -38,6 +38,7 @@ __all__ = [
     "QUARTIC",
     "STUDENT",
     "Profile",
+    "Student",
     "StudentDensity",
     "profile",
 ]
@@ -168,26 +169,33 @@ class Student(Profile):
 
 
 class StudentDensity(Profile):
-    """``k(r²) = (1 + r²)^(-(q+1)/2)``: the Cauchy density in ``q`` dimensions, unnormalised."""
+    """``k(r²) = (1 + r²)^(-(q+ν)/2)``: Student's density in ``q`` dimensions with ν degrees of freedom, unnormalised.
+
+    ν = 1, the default, is the Cauchy density.
+    """
 
     name = "student density"
 
-    def __init__(self, n_dims: int) -> None:
-        self.exponent = 0.5 * (n_dims + 1)
+    def __init__(self, n_dims: int, degrees: float = 1.0) -> None:
+        self.degrees = degrees
+        self.exponent = 0.5 * (n_dims + degrees)
 
     def value(self, R: Array) -> Array:
-        """``(1 + r²)^(-(q+1)/2)``."""
+        """``(1 + r²)^(-(q+ν)/2)``."""
         R += 1
+        if self.exponent == 2.0:  # a plane and ν = 2: a fifth of the time of a power
+            np.multiply(R, R, out=R)
+            return np.reciprocal(R, out=R)
         return np.power(R, -self.exponent, out=R)
 
     def slope(self, K: Array, out: Array | None = None) -> Array:
-        """``a k^(1 + 1/a)`` with ``a = (q+1)/2``."""
+        """``a k^(1 + 1/a)`` with ``a = (q+ν)/2``."""
         powers = np.power(K, 1.0 + 1.0 / self.exponent, out=out)
         powers *= self.exponent
         return powers
 
     def log_value(self, R: Array) -> Array:
-        """``-(q+1)/2 · log(1 + r²)``."""
+        """``-(q+ν)/2 · log(1 + r²)``."""
         return -self.exponent * np.log1p(R)
 
     def log_slope(self, R: Array) -> Array:
@@ -195,18 +203,21 @@ class StudentDensity(Profile):
         return np.asarray(np.log(self.exponent) - (self.exponent + 1.0) * np.log1p(R))
 
     def log_integral(self, n_dims: int) -> float:
-        """``(q+1)/2 · log π - log Γ((q+1)/2)``."""
-        return 0.5 * (n_dims + 1) * float(np.log(np.pi)) - float(gammaln(0.5 * (n_dims + 1)))
+        """``q/2 · log π + log Γ(ν/2) - log Γ((q+ν)/2)``."""
+        half = 0.5 * self.degrees
+        return 0.5 * n_dims * float(np.log(np.pi)) + float(gammaln(half) - gammaln(0.5 * n_dims + half))
 
     def variance(self, n_dims: int) -> float:
-        """Infinite."""
+        """``1 / (ν - 2)``; infinite for ν ≤ 2."""
         del n_dims
-        return float("inf")
+        return 1.0 / (self.degrees - 2.0) if self.degrees > 2 else float("inf")
 
     def offsets(self, n: int, n_dims: int, rng: np.random.Generator) -> Array:
-        """Normal draws over the absolute value of another normal draw."""
+        """Normal draws over the root of a χ² draw with ν degrees of freedom."""
         normal = rng.standard_normal((n, n_dims))
-        return normal / np.abs(rng.standard_normal((n, 1)))
+        if self.degrees == 1:
+            return normal / np.abs(rng.standard_normal((n, 1)))
+        return np.asarray(normal / np.sqrt(rng.chisquare(self.degrees, size=(n, 1))))
 
 
 class Quartic(Profile):

@@ -25,7 +25,6 @@ from scipy.sparse import csr_array
 
 from sidelight.base.tiles import run_tiles, spans
 from sidelight.kernels.bandwidths import quick_rows
-from sidelight.kernels.profiles import profile
 from sidelight.neighbours.distances import bounded, padded_product, squared_distances
 from sidelight.neighbours.search import squares_to_listed
 
@@ -101,12 +100,12 @@ def fixed_slopes(weights: FixedWeights, Q: Array) -> LogSlopes:
         p = weights.inputs.shape[1] - (0 if weights.side is None else len(weights.side.scales))
         index, W = None, weights.matrix(Q)
         R = squared_distances(Q[:, :p], weights.inputs[:, :p])
-    R /= weights.bandwidth
-    own = profile(weights.kernel)
+    bandwidth, own = weights.bandwidths_of(index), weights.shape
+    R /= bandwidth
     with np.errstate(invalid="ignore"):  # infinity less infinity where a quartic kernel has ended
         slope = np.exp(own.log_slope(R) - own.log_value(R))
     slope = np.where(np.isfinite(slope) & (W > 0), slope, 0.0)
-    return LogSlopes(index, np.asarray(W, dtype=np.float64), slope * (2.0 / weights.bandwidth))
+    return LogSlopes(index, np.asarray(W, dtype=np.float64), slope * (2.0 / bandwidth))
 
 
 def adaptive_slopes(weights: AdaptiveWeights, Q: Array, anchor: Array | None = None) -> LogSlopes:

@@ -1,6 +1,7 @@
 """Weights of the training rows at a query, for kernel regression (``maps.kernel_map``).
 
-    fixed     w_j(a) ∝ k(|a - a_j|² / h) over all training rows; of a with side information g, times k_G(g, g_j)
+    fixed     w_j(a) ∝ k(|a - a_j|² / h) over all training rows, with one h or one h_j for each training row; of a with
+              side information g, times k_G(g, g_j)
     adaptive  w_j(a) ∝ exp(-β(a) |a - a_j|²) over rows near the query, β(a) such that the perplexity is as given
 
 Adaptive weights are on the query's nearest training row and on that row's neighbour list. With geodesic neighbour lists
@@ -30,7 +31,7 @@ from scipy.sparse import csr_array
 
 from sidelight.base.tiles import run_tiles, spans
 from sidelight.kernels.bandwidths import perplexity_rows, quick_rows
-from sidelight.kernels.profiles import STUDENT, profile
+from sidelight.kernels.profiles import Profile, Student, StudentDensity, profile
 from sidelight.kernels.side_kernel import SideKernel
 from sidelight.neighbours.distances import bounded, padded_product, squared_distances
 from sidelight.neighbours.prepared_rows import PreparedRows, kept_rows
@@ -65,16 +66,31 @@ _HOPS = 8  # most moves to a nearer row on a list; at most three were observed
 
 @dataclass(frozen=True)
 class FixedWeights(Searched):
-    """Weights with one bandwidth: ``w_j(a) ∝ k(|a - a_j|² / bandwidth)``; with many rows, over the nearest only.
+    """Weights whose bandwidths do not depend on the query: ``w_j(a) ∝ k(|a - a_j|² / h_j)``.
+
+    ``bandwidth`` is one number, or an array (n,) with one for each training row; k is then Student's density with two
+    degrees of freedom (``maps.local_bandwidths``), and ``kernel`` is "student". With many rows only the nearest to the
+    query get weight.
 
     With a ``side`` kernel the last columns of the inputs and of queries are features of ``given``, and its values
     multiply the weights. It is for up to ``nearby.MANY`` rows.
     """
 
     inputs: Array
-    bandwidth: float
+    bandwidth: float | Array
     kernel: str = "gaussian"
     side: SideKernel | None = None
+
+    @property
+    def shape(self) -> Profile:
+        """The profile k."""
+        one = not isinstance(self.bandwidth, np.ndarray)
+        return profile(self.kernel) if one else StudentDensity(self.inputs.shape[1], 2.0)
+
+    def bandwidths_of(self, index: Array | None) -> float | Array:
+        """The bandwidths of the rows ``index`` (m, k), or of all rows (None)."""
+        h = self.bandwidth
+        return h[index] if isinstance(h, np.ndarray) and index is not None else h
 
     @cached_property
     def search(self) -> RowSearch:
@@ -92,7 +108,8 @@ class FixedWeights(Searched):
 
     def listed(self, Q: Array, index: Array) -> tuple[Array, Array]:
         """Rows ``index`` (m, k) of each query, and their weights (m, k)."""
-        return index, self._weights(distances_to_listed(self.search.within(Q), self.inputs, index) ** 2)
+        R = distances_to_listed(self.search.within(Q), self.inputs, index) ** 2
+        return index, self._weights(R / self.bandwidths_of(index))
 
     def average(self, Q: Array, V: Array, n_jobs: int | None = None) -> Array:
         """Weighted means ``Σ_j w_j(q) V_j`` (m, r) of V (n, r) at each query."""
@@ -117,7 +134,8 @@ class FixedWeights(Searched):
         some = np.arange(len(self.inputs)) if rows is None else rows
         if is_many(self.inputs):
             near = self.search.others(some, NEAREST)
-            return list_weighted_mean(self._weights(near.distance**2), V, near.index)
+            W = self._weights(near.distance**2 / self.bandwidths_of(near.index))
+            return list_weighted_mean(W, V, near.index)
 
         def one(part: slice) -> Array:
             return np.asarray(self._weights_at(self.inputs[some[part]], some[part]) @ V, dtype=np.float64)
@@ -134,16 +152,17 @@ class FixedWeights(Searched):
             factor = self.side.log_values(Q[:, p:], self.inputs[:, p:])
         if left_out is not None:
             R[np.arange(len(R)), left_out] = np.inf
-        return self._weights(R, factor)
+        return self._weights(R / self.bandwidth, factor)
 
     def _weights(self, R: Array, factor: Array | None = None) -> Array:
-        """Normalised weights from squared distances R (m, k) and the logarithms of a ``factor`` (m, k).
+        """Normalised weights from squared distances over bandwidths R (m, k) and the logarithms of a ``factor`` (m, k).
 
         All on the nearest row (of positive factor, if there is one) if every weight vanishes.
         """
-        if profile(self.kernel) is not STUDENT or factor is not None:
+        shape = self.shape
+        if not isinstance(shape, Student | StudentDensity) or factor is not None:
             return self._weights_by_logarithms(R, factor)
-        W = STUDENT.value(R / self.bandwidth)  # its tails hardly ever vanish: no logarithms, a third of the time
+        W = shape.value(R.copy())  # its tails hardly ever vanish: no logarithms, a third of the time
         total = W.sum(axis=1, keepdims=True)
         faint = total[:, 0] <= _LEAST
         total[faint] = 1.0
@@ -153,7 +172,7 @@ class FixedWeights(Searched):
         return W
 
     def _weights_by_logarithms(self, R: Array, factor: Array | None = None) -> Array:
-        logs = profile(self.kernel).log_value(R / self.bandwidth)
+        logs = self.shape.log_value(R)
         if factor is not None:
             logs = logs + factor
             apart = np.where(np.isfinite(factor), R, np.inf)

@@ -40,7 +40,8 @@ def kernel_map_without(mapped: KernelMap, kept: Array) -> KernelMap:
         raise TypeError("rows of precomputed distances have no inputs of their own")
     inputs = weights.inputs[kept]
     if isinstance(weights, FixedWeights):
-        return KernelMap(replace(weights, inputs=inputs), mapped.outputs[kept])
+        own = replace(weights, inputs=inputs, bandwidth=weights.bandwidths_of(kept))
+        return KernelMap(own, mapped.outputs[kept])
     lists = _lists_without(weights, inputs, kept)
     return KernelMap(AdaptiveWeights(inputs, lists, weights.perplexity), mapped.outputs[kept])
 

@@ -39,7 +39,7 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
     },
     "TruncatedBasis": {"mean": "float (D)", "basis": "float (D, a)"},
     "TruncatedFrame": {"inner": "record a=a", "reduction": "record a=a"},
-    "FixedWeights": {"inputs": "float (n, a)", "bandwidth": "positive", "kernel": KERNEL},
+    "FixedWeights": {"inputs": "float (n, a)", "bandwidth": "positive / float (n)", "kernel": KERNEL},
     "AdaptiveWeights": {"inputs": "float (n, a)", "lists": "index:n (n, k)", "perplexity": "positive"},
     "PrecomputedWeights": {"n_candidates": "count", "perplexity": "positive"},
     "KernelMap": {"weights": "record n=n a=a", "outputs": "float (n, b)"},

@@ -1,0 +1,83 @@
+"""A bandwidth for each latent point, for kernel regression from the map to the data.
+
+    h_j = max(C d_K(j)², LEAST),    w_j(z) ∝ (1 + |z - z_j|² / h_j)^(-(q+2)/2)
+
+with d_K(j) the distance of latent point j to its K-th nearest one. Of several K, the one is taken with which rows that
+are left out come back best: row i is mapped without itself, z'_i = Σ_{j≠i} v_j(x_i) z_j, and back without itself,
+
+    E(K) = Σ_i |x_i - Σ_{j≠i} w_j(z'_i) x_j|²
+
+which ranks K as new rows do. Leaving row i out on the way back alone does not: its place z_i was found with the row,
+and prefers too small a K (``docs/decisions/0047``).
+
+Cost: O(n log n) for up to 8 latent dimensions, and some hundred rows for each K.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidelight.base.types import Array
+from sidelight.neighbours.landmarks import spread_rows
+from sidelight.neighbours.search import nearest
+
+from .kernel_map import KernelMap
+from .nearby import is_many, row_search
+from .weights import NEAREST, FixedWeights, PrecomputedWeights, list_weighted_mean
+
+__all__ = ["local_weights"]
+
+_NEIGHBOURS = (3, 5, 8, 12, 20, 32, 60)  # the K that are tried
+_SHARE = 0.5  # C
+_LEAST = 1e-3  # in units of the latent kernel of the fit: duplicates have no distance
+_TRIED, _LISTED, _COLUMNS = 400, 128, 200  # rows that are left out, rows near each (few rows), columns of errors
+
+
+def local_weights(Z: Array, rows: Array, backward: KernelMap, n_jobs: int | None = None) -> FixedWeights:
+    """Weights of the latent points with a bandwidth for each.
+
+    Parameters
+    ----------
+    Z : array of shape (n, q)
+        Latent points.
+    rows : array of shape (n, d)
+        Their rows of data.
+    backward : KernelMap
+        Kernel regression from the data to Z.
+    n_jobs : int or None
+        Threads.
+    """
+    most = min(_NEIGHBOURS[-1], len(Z) - 1)
+    if is_many(Z):
+        near = row_search(Z).others(np.arange(len(Z)), most, n_jobs).distance
+    else:
+        near = nearest(Z, k=most, n_jobs=n_jobs).distance
+    grid = sorted({min(k, most) for k in _NEIGHBOURS})
+    tried = [np.maximum(_SHARE * near[:, k - 1].astype(np.float64) ** 2, _LEAST) for k in grid]
+    errors = _errors_of_left_out_rows(Z, rows, backward, tried, n_jobs)
+    return FixedWeights(Z, tried[int(np.argmin(errors))], "student")
+
+
+def _errors_of_left_out_rows(
+    Z: Array, rows: Array, backward: KernelMap, tried: list[Array], n_jobs: int | None
+) -> list[float]:
+    """E of each array of bandwidths (n,), on evenly spaced rows and columns."""
+    assert not isinstance(backward.weights, PrecomputedWeights)
+    n, d = rows.shape
+    some = spread_rows(n, min(n, _TRIED))
+    columns = np.unique(np.linspace(0, d - 1, min(d, _COLUMNS)).astype(np.int64))
+    places = backward.weights.leave_one_out(backward.outputs, some, n_jobs)
+    k = min(n, 1 + (NEAREST if is_many(Z) else _LISTED))
+    found = row_search(Z).nearest(places, k, n_jobs) if is_many(Z) else nearest(Z, places, k=k, n_jobs=n_jobs)
+    own = found.index == some[:, None]
+    truth = rows[np.ix_(some, columns)].astype(np.float64)
+    part, listed = np.unique(found.index, return_inverse=True)
+    outputs, listed = rows[np.ix_(part, columns)].astype(np.float64), listed.reshape(found.index.shape)
+    errors = []
+    for h in tried:
+        W = FixedWeights(Z, h, "student").shape.value(found.distance**2 / h[found.index])
+        W[own] = 0.0
+        W /= W.sum(axis=1, keepdims=True)
+        residual = truth - list_weighted_mean(W, outputs, listed)
+        errors.append(float(np.vdot(residual, residual)))
+    return errors
