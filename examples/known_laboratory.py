@@ -1,4 +1,4 @@
-"""Factor out what is known, and change it: ``python examples/known_laboratory.py [folder]``."""
+"""Factor out the laboratory, and predict counterfactual rows: ``python examples/known_laboratory.py [folder]``."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Walk from one picture to another on the map, and look: ``python examples/pictures_between_pictures.py [folder]``."""
+"""Interpolate between two pictures on the map: ``python examples/pictures_between_pictures.py [folder]``."""
 
 import sys
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Give a t-SNE map a way forth and back: ``python examples/two_way_tsne.py [folder]``."""
+"""Add transform and inverse_transform to a t-SNE map: ``python examples/two_way_tsne.py [folder]``."""
 
 import sys
 from pathlib import Path
