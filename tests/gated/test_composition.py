@@ -153,8 +153,8 @@ def test_shared_parameters_are_explained_with_the_defaults_of_the_class(kind):
 
 def test_shared_parameters_are_explained_once_in_the_source():
     text = "".join(path.read_text(encoding="utf-8") for path in SOURCE.glob("*.py"))
-    assert text.count("returning True ends training") == 1
-    assert text.count("With held-out rows: looks") == 1
+    assert text.count("returning True stops training") == 1
+    assert text.count("Number of checks of held-out rows") == 1
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.glob("*.py")), ids=lambda path: path.name)

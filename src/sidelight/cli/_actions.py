@@ -1,4 +1,4 @@
-"""Rows in temporal order: ``--actions COLUMN`` (what was done at each row) and ``--trajectory COLUMN``."""
+"""Rows in temporal order: ``--actions COLUMN`` (action at each row) and ``--trajectory COLUMN``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["SequenceColumns", "read_sequence"]
 
 @dataclass(frozen=True)
 class SequenceColumns:
-    """The columns that say what was done at each row, and which trajectory a row belongs to."""
+    """Columns of the action and of the trajectory of each row."""
 
     actions: str | None = None
     trajectory: str | None = None

@@ -1,4 +1,4 @@
-"""Rows under another value of what a model was given, for ``sidelight counterfactual``."""
+"""Rows under another value of a given column, for ``sidelight counterfactual``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Asked", "changed_rows", "tell_confounded"]
 
 @dataclass(frozen=True)
 class Asked:
-    """What a counterfactual is asked for.
+    """Arguments of a counterfactual.
 
     ``COLUMN=VALUE`` to show and as it is now, the share of the residual that is kept, and columns to write.
     """
@@ -40,7 +40,7 @@ def changed_rows(
     residual: float | None,
     columns: Any = None,
 ) -> NDArray[Any]:
-    """Rows under another value; with what they are now, they keep what distinguishes them, and it is said.
+    """Rows under another value; with their current values they keep their residuals, which is printed.
 
     ``columns`` (c,): numbers of the columns to return; None: all.
     """

@@ -63,7 +63,7 @@ def _tell(talk: Output, client: Any) -> None:
 
 
 def _source(path: Path, roles: ColumnRoles) -> tuple[Any, Any, str]:
-    """The rows of a file as a Dask array or data frame, what is known of them, and a sentence about the columns."""
+    """The rows of a file as a Dask array or data frame, their ``given``, and a sentence about the columns."""
     address = _address(path)
     if address.endswith(".npy"):
         if roles.given:

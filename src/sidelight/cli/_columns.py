@@ -125,7 +125,7 @@ def suggestion(name: str, known: Sequence[str]) -> str:
 
 
 def choose_columns(frame: pd.DataFrame, wishes: ColumnRoles, source: str) -> Matrix:
-    """Take the numeric columns as features and sort the others by what they are."""
+    """Take the numeric columns as features and sort the others by kind."""
     wishes.check(frame.columns, source)
     taken = {*wishes.colours, *wishes.drop, *wishes.given, *wishes.attributes, *wishes.relations, wishes.label}
     taken |= {*wishes.actions}
@@ -152,7 +152,7 @@ def choose_columns(frame: pd.DataFrame, wishes: ColumnRoles, source: str) -> Mat
 
 
 def encode_columns(frame: pd.DataFrame, wishes: ColumnRoles, options: TableOptions, source: str) -> Matrix:
-    """Make numbers of all columns without another role, by what they mean."""
+    """Encode all columns without another role as numbers, by kind."""
     wishes.check(frame.columns, source)
     _check_kinds(options.kinds, wishes, list(frame.columns), source)
     taken = {

@@ -86,7 +86,7 @@ def compare(talk: Output, request: Request, methods: Sequence[str]) -> None:
 
 
 def _tell_given(talk: Output, methods: Sequence[str], matrix: Matrix) -> None:
-    """Say which methods factor out what is given; the others embed the same columns without it."""
+    """Print which methods factor out ``given``; the others embed the same columns without it."""
     if not matrix.side:
         return
     able = [name for name in methods if takes(name, "given")]
@@ -135,7 +135,7 @@ def _request_of(request: Request, name: str, methods: Sequence[str]) -> Request:
 
 
 def _outcome(talk: Output, request: Request, matrix: Matrix, whole: Matrix) -> _Outcome:
-    """Fit and measure one method; what it refuses is said, and the others go on."""
+    """Fit and measure one method; an error is recorded and does not stop the others."""
     quiet = _OnlyProgress(as_json=talk.as_json, quiet=talk.quiet)
     known = matrix.given
     if matrix.side and not takes(request.method, "given"):
@@ -154,7 +154,7 @@ def _outcome(talk: Output, request: Request, matrix: Matrix, whole: Matrix) -> _
 
 
 def _measures(fitted: Fitted, Z: NDArray[Any]) -> dict[str, float]:
-    """Trustworthiness, continuity, neighbour hits of the colours, and the share of variance that comes back."""
+    """Trustworthiness, continuity, neighbour hits of the colours, and the share of variance reconstructed."""
     rows = np.asarray(fitted.X, dtype=np.float64)
     k = min(12, (len(rows) - 1) // 2)
     found = {
@@ -170,7 +170,7 @@ def _measures(fitted: Fitted, Z: NDArray[Any]) -> dict[str, float]:
 
 
 def _leakages(given: pd.DataFrame, Z: NDArray[Any]) -> dict[str, float]:
-    """What can be guessed of each given column from neighbours on the map, above chance: 0 is best."""
+    """Leakage of each given column: accuracy of its prediction from neighbours on the map, above chance; 0 is best."""
     found = {}
     for name in given.columns:
         known = given[name].notna().to_numpy()
@@ -181,7 +181,7 @@ def _leakages(given: pd.DataFrame, Z: NDArray[Any]) -> dict[str, float]:
 
 
 def _held_out_share(fitted: FittedModel, X: Any, side: Mapping[str, Any]) -> float | None:
-    """Share of the variance of every fifth row that comes back from a map of the other rows; None without a way back.
+    """Share of variance of every fifth row reconstructed by a map of the other rows; None without an inverse.
 
     Rows of the fit would favour methods whose way back interpolates them.
     """

@@ -37,7 +37,7 @@ def cost_in_words(cost: Cost) -> str:
 
 
 def tell_cost(talk: Output, method: str, model: FittedModel, n: int, d: int) -> None:
-    """Say what a fit of n rows and d columns will take, where the model can estimate it.
+    """Print the estimated cost of a fit of n rows and d columns, if the model can estimate it.
 
     The estimate of a method of another library would be that of our maps around it, without the method itself.
     """

@@ -37,12 +37,12 @@ class Views:
 
     @property
     def neighbours(self) -> int:
-        """Neighbours that guess a row: ten, fewer where there are few views of other objects."""
+        """Number of neighbours that predict a row: ten, or fewer with few views of other objects."""
         return max(1, min(10, int((~self.hinted).sum()) * 2 // 3))
 
 
 def demo(talk: Output, out: Path, *, n_views: int, settings: dict[str, Any]) -> None:
-    """Render the turntable, embed it without and with what is known, measure, draw, and write the reports."""
+    """Render the turntable, embed it without and with ``given``, measure, draw, and write the reports."""
     talk.say("Rendering three objects on a turntable ...")
     views = _render(out, n_views)
     talk.say(f"  {len(views.angles)} pictures of {_listed(views.objects)}: {views.file}")
@@ -75,7 +75,7 @@ def demo(talk: Output, out: Path, *, n_views: int, settings: dict[str, Any]) -> 
 def demo_page(
     talk: Output, out: Path, *, n_views: int, settings: dict[str, Any], wait: bool = True, browser: bool = True
 ) -> None:
-    """Open the plain map of the turntable; that the object is known, and how views correspond, is said already."""
+    """Open the map of the turntable without ``given``, with the object and pairs of views already set as hints."""
     from sidelight.explorer import Statement
 
     from ._explore import Opening, open_page, require_server, table_for
@@ -133,7 +133,7 @@ def _fitted(talk: Output, name: str, request: Request) -> Fitted:
 
 
 def _measures(views: Views, fitted: Fitted) -> dict[str, float]:
-    """How well each factor is guessed from neighbours on the map, and how much of the pictures comes back."""
+    """Prediction of each factor from neighbours on the map, and share of variance reconstructed."""
     from sidelight.evaluate import leakage, recovery
 
     model, k = fitted.file.model, views.neighbours

@@ -47,7 +47,7 @@ class Dialect:
 
 
 def as_text(content: bytes) -> tuple[str, str]:
-    """Return the decoded text and the name of its encoding; ValueError if it is no text.
+    """Return the decoded text and the name of its encoding; ValueError if it is not text.
 
     Examples
     --------

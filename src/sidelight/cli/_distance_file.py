@@ -1,4 +1,4 @@
-"""``--distances-matrix FILE``: embed rows of which only the distances are known, all of them or a sparse graph."""
+"""``--distances-matrix FILE``: embed rows from their distances, a full matrix or a sparse graph."""
 
 from __future__ import annotations
 

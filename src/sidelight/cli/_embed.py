@@ -116,13 +116,13 @@ class Fitted:
 
     @cached_property
     def placement(self) -> Placement:
-        """What is written of each row."""
+        """Output of each row."""
         model, side = self.file.model, self.matrix.side
         return place_fitted(model, self.X, y=self.y, second=self.file.second, side=side)
 
 
 def embed(talk: Output, request: Request) -> None:
-    """Read, fit, write, and say what was done."""
+    """Read, fit, write, and print a summary."""
     check_out(request)
     if needs_pairs(request.method) and request.view_y is None:
         rule = "learns transformations of rows; pass the outputs with --view-y FILE"
@@ -144,7 +144,7 @@ def embed(talk: Output, request: Request) -> None:
 
 
 def _takes_sparse(request: Request) -> bool:
-    """Whether sparse rows of the data may stay sparse: nothing but the model itself sees them."""
+    """Whether sparse rows may stay sparse: if only the model uses them."""
     learns = (request.same, request.different, request.distances, request.view_y)
     if request.relations or any(file is not None for file in learns) or request.how.wishes.attributes:
         return False
@@ -163,7 +163,7 @@ def check_out(request: Request) -> None:
 
 
 def _fit_plain(talk: Output, request: Request, fitted: Fitted) -> NDArray[Any] | None:
-    """The map of the same rows without what is given; Ctrl-C keeps the best so far, or leaves it out."""
+    """The map of the same rows without ``given``; Ctrl-C keeps the best so far, or leaves it out."""
     model = fitted.file.model
     talk.say(f"Embedding with {request.method} again, without given (Ctrl-C keeps the best so far) ...")
     with bar(talk, f"{request.method}, plain") as callback:
@@ -182,7 +182,7 @@ def _as_pictures(matrix: Matrix, shape: tuple[int, int]) -> Matrix:
 
 
 def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = None) -> Fitted:
-    """Fit the method, after a metric where there are hints; Ctrl-C keeps what the model has by then.
+    """Fit the method, after a metric if there are hints; Ctrl-C keeps the best result so far.
 
     The file had the rows ``whole``, before any was left out.
     """
@@ -370,7 +370,7 @@ def tell_given(talk: Output, fitted: Fitted) -> None:
 
 
 def tell_results(talk: Output, request: Request, fitted: Fitted) -> None:
-    """Say what was written, and put it into the JSON answer."""
+    """Print which files were written, and add them to the JSON answer."""
     talk.answer |= {
         **request.results,
         "method": request.method,

@@ -73,7 +73,7 @@ class EncodedTable:
 
     @property
     def uses(self) -> tuple[ColumnUse, ...]:
-        """What each column was understood as."""
+        """Inferred kind of each column."""
         return self.encoder.columns_
 
     def take(self, keep: NDArray[np.bool_]) -> EncodedTable:
@@ -115,7 +115,7 @@ class EncodedTable:
         return typed(self.decoded(X), self.uses)
 
     def remarks(self) -> list[str]:
-        """Return sentences about what is embedded, what is left out, and how text was read."""
+        """Return sentences about embedded columns, columns left out, and the parsing of text."""
         used = [use for use in self.uses if use.used]
         parts = []
         for kind in Counter(use.kind for use in used):

@@ -66,7 +66,7 @@ def _names(file: ModelFile) -> str:
 
 
 def _say_given(talk: Output, file: ModelFile, side: dict[str, Any], where: Path) -> None:
-    """Say whether what the model was given is known of the rows at hand."""
+    """Print whether the data has the given columns of the model."""
     if not file.given:
         return
     talk.answer["given"] = list(side.get("given", ()))
@@ -113,7 +113,7 @@ def invert(
     view: str = "x",
     columns: Sequence[str] = (),
 ) -> None:
-    """Map latent points back to rows of data, in the units of the data, for a value of what was given."""
+    """Map latent points back to rows, in the units of the data, for a value of the given columns."""
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
@@ -136,7 +136,7 @@ def invert(
 
 
 def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool) -> None:
-    """Show the second view of rows of which the first is known."""
+    """Predict the second view of rows from the first."""
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
@@ -150,7 +150,7 @@ def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, m
 def counterfactual(
     talk: Output, model: Path, data: Path, out: Path, how: Reading, wanted: Asked, *, missing: str, force: bool
 ) -> None:
-    """Show rows as they would be under another value of what the model was given."""
+    """Predict rows under another value of the given columns."""
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
@@ -183,7 +183,7 @@ def corrected(
     force: bool,
     columns: Sequence[str] = (),
 ) -> None:
-    """Take the effect of what the model was given off rows of data, or move it to another value."""
+    """Subtract the effect of the given columns from rows, or replace it by that of another value."""
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
@@ -202,7 +202,7 @@ def corrected(
 def _completed(
     file: ModelFile, asked: dict[str, Any], frame: pd.DataFrame, n: int, where: Path, option: str = "--given"
 ) -> dict[str, Any]:
-    """The given columns for ``n`` rows: what was asked for, the rest as the file at hand says; all or nothing."""
+    """The given columns for ``n`` rows: values from the options, the rest from the file; complete or an error."""
     names = [column.name for column in file.given]
     missing = [name for name in names if name not in asked and name not in frame.columns]
     if asked and missing:
@@ -223,7 +223,7 @@ def _with_names(matrix: Matrix, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _others_first(frame: pd.DataFrame, rows: pd.DataFrame, latent: list[str]) -> pd.DataFrame:
-    """Rows behind what the table of latent points says beside the coordinates: row numbers, labels, colours."""
+    """Rows preceded by the other columns of the table of latent points: row numbers, labels, colours."""
     own = {*latent, *(f"z{k + 1}" for k in range(len(latent)))}
     known = {str(name): frame[name].to_numpy() for name in frame.columns if name not in own}
     return _beside(known if own & set(frame.columns) else {}, rows)
@@ -253,7 +253,7 @@ def _tell_text(talk: Output, file: ModelFile) -> None:
 def _tell_rows(
     talk: Output, rows: pd.DataFrame, out: Path, asked: dict[str, Any], did: str, given: Sequence[str] = ()
 ) -> None:
-    """Print what was done; ``given`` is what was asked for as it was written."""
+    """Print a summary; ``given`` is the option as written by the user."""
     talk.answer |= {"out": out, "rows": len(rows), "columns": rows.shape[1]}
     words = ""
     if asked:

@@ -123,7 +123,7 @@ def entry_of(column: Any, value: str, text: str, option: str = "--given") -> Any
 
 
 def _days(value: str) -> float:
-    """Return a date as days since 1970, as given dates are computed with; NaN for what is no date."""
+    """Return a date as days since 1970, the unit of given dates; NaN for text that is not a date."""
     form = date_format_of([value])
     return float(microseconds_of_texts([value], form)[0]) / DAY if form else np.nan
 

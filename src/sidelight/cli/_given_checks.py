@@ -1,4 +1,4 @@
-"""What is checked of ``--given`` before a fit: other options that need it, and what it takes out of the picture."""
+"""Checks of ``--given`` before a fit: options that need it, and columns confounded with it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OWNER = "embed"
 
 
 def check_plain(*, plain: bool, report: bool, given: pd.DataFrame) -> None:
-    """Refuse ``--plain`` where there is nothing to leave out, or no report to show the plain map."""
+    """Raise for ``--plain`` without ``--given``, or without a report."""
     if plain and not given.shape[1]:
         raise CommandError("--plain: there is nothing to leave out; use it with --given")
     if plain and not report:

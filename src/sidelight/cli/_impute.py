@@ -39,7 +39,7 @@ _MODEL_SAYS = "the model of --model says it"
 
 @dataclass(frozen=True)
 class ImputeRequest:
-    """What the user asks for.
+    """Options of an imputation.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def impute(talk: Output, request: ImputeRequest) -> None:
 
 
 def _check(request: ImputeRequest) -> None:
-    """Refuse what cannot be done before anything is read."""
+    """Check the options before reading any file."""
     check_format(request.out)
     check_free([request.out, *([] if request.save is None else [request.save])], force=request.force)
     if request.method not in METHODS:
@@ -142,7 +142,7 @@ def _opened(path: Path) -> Imputer:
 
 
 def _fitted(talk: Output, file: GappedFile, request: ImputeRequest) -> Imputer:
-    """An imputer fitted to the table; what it cannot fill is said later, in the words of the command line."""
+    """An imputer fitted to the table; columns it cannot fill are reported later."""
     shown = not talk.silent and talk.aside.is_terminal
     unused = request.method == "auto" and request.save is None and not _has_gaps(file)
     method = "gaussian" if unused else request.method  # nothing will be filled: no need to compare models
@@ -226,7 +226,7 @@ def _probability(row: pd.Series[Any], level: str) -> float:
 
 
 def _tell(talk: Output, file: GappedFile, imputer: Imputer, found: ImputedColumns, request: ImputeRequest) -> None:
-    """Say what was filled, by what, and what stays missing."""
+    """Print which entries were filled, by which model, and which stay missing."""
     filled = {name: len(rows) for name, rows in found.gaps.items()}
     stays = _stays(file, imputer)
     talk.answer |= {

@@ -1,4 +1,4 @@
-"""The table that ``impute`` reads, and the filled table that it writes: what was not missing is written as it was."""
+"""The table that ``impute`` reads, and the filled table that it writes with observed entries unchanged."""
 
 from __future__ import annotations
 

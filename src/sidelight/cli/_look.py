@@ -1,4 +1,4 @@
-"""``sidelight look``: what a file is, what each column was understood as, and what ``embed`` would do with it."""
+"""``sidelight look``: describe a file, the kind of each column, and what ``embed`` would do with it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ColumnLine:
 
     @property
     def words(self) -> str:
-        """What the column is, why, and how many entries are missing."""
+        """Kind of the column, the reason, and the number of missing entries."""
         gaps = f"; {self.use.n_missing:,} missing" if self.use.n_missing and self.use.kind != "empty" else ""
         return f"{self.use.kind}: {self.use.reason}{gaps}"
 
@@ -81,7 +81,7 @@ def parse_kinds(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def look(talk: Output, path: Path, how: Reading, kinds: Mapping[str, str]) -> None:
-    """Say what a file is, what its columns are, and what ``embed`` would do."""
+    """Print the format of a file, the kinds of its columns, and what ``embed`` would do."""
     kind, found = open_data(path, replace(how, sparse=True))
     if isinstance(found, Matrix):
         _tell_matrix(talk, path, kind, found)

@@ -140,7 +140,7 @@ def _kept(frame: pd.DataFrame, keep: NDArray[np.bool_]) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Scaling:
-    """Affine treatment of the columns, ``(X - center) / scale``, and its way back."""
+    """Affine scaling of the columns, ``(X - center) / scale``, and its inverse."""
 
     center: NDArray[np.float64]
     scale: NDArray[np.float64]

@@ -67,7 +67,7 @@ class Method:
 
     @property
     def advice(self) -> tuple[str, ...]:
-        """When to use it, and what to use instead, each a sentence; nothing where nothing is known."""
+        """When to use the method and what to use instead, one sentence each; empty if unknown."""
         if self.is_ours:
             return f"Use this when {self.use}.", f"Use instead {self.avoid}."
         named = (("Use it", self.use), ("Rather not", self.avoid))
@@ -97,7 +97,7 @@ class Method:
 
 @dataclass(frozen=True)
 class PythonOnly:
-    """A public name that is no ``--method``: why, and what to use instead."""
+    """A public class that is not a ``--method``: the reason, and what to use instead."""
 
     name: str
     reason: str

@@ -146,7 +146,7 @@ def _with_tangents(name: str, settings: Mapping[str, Any], image_shape: tuple[in
 
 
 def takes(name: str, argument: str) -> bool:
-    """Whether the method can use what it is told beside the rows."""
+    """Whether the method accepts this side information."""
     method = find_method(name)
     return method.is_ours and _TAKES[argument](declared(method.load()))
 
@@ -158,7 +158,7 @@ def needs_pairs(name: str) -> bool:
 
 
 def check_takes(name: str, argument: str, option: str) -> None:
-    """Complain when a method cannot use what it is told beside the rows."""
+    """Raise if a method does not accept the side information of the options."""
     if not takes(name, argument):
         able = [own for own, method in METHODS.items() if method.is_ours and method.installed and takes(own, argument)]
         raise CommandError(f"{option}: the method {name} cannot use it; use --method {' or '.join(able)}")

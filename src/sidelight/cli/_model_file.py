@@ -185,7 +185,7 @@ class ModelFile:
 
     @property
     def without_way_back(self) -> list[str]:
-        """Columns of free text, which are embedded and do not come back."""
+        """Columns of free text, which are embedded but cannot be reconstructed."""
         uses = [] if self.encoder is None else self.encoder.columns_
         return [use.name for use in uses if use.kind == "text"]
 

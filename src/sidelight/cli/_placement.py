@@ -1,4 +1,4 @@
-"""What is written of each row: latent coordinates, clusters of a mixture, codes of pairs, or predicted outputs."""
+"""Output of each row: latent coordinates, clusters of a mixture, codes of pairs, or predicted outputs."""
 
 from __future__ import annotations
 

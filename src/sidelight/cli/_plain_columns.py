@@ -35,7 +35,7 @@ def unique_names(names: Sequence[Any]) -> list[str]:
 
 
 def plain_columns(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Return the table with plain columns only, and remarks about what was changed.
+    """Return the table with plain columns only, and remarks about the changes.
 
     Decimals become floats; a column of equally long lists of numbers becomes a column for each; other lists and
     objects become text; binary data is left out.

@@ -27,7 +27,7 @@ _ARRAYS = {"array": "NumPy file", "mtx": "Matrix Market file"}
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a file: what the user said, and what a model expects of new rows.
+    """How to read a file: the user's options, and the columns a model expects.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def _one_line(error: Exception) -> str:
 
 
 def _check_options(source: Source, how: Reading) -> None:
-    """Refuse an option that says nothing about this kind of file: it is meant for another file."""
+    """Raise for an option that does not apply to this kind of file."""
     if how.recursive:
         raise CommandError(f"--recursive: {source.title} is not a folder of pictures; leave --recursive out")
     if how.sheet is not None and source.format != "sheet":

@@ -1,4 +1,4 @@
-"""What a report tells of the rows of a file: their columns in the units of the data, their names and numbers."""
+"""Rows of a file for a report: their columns in the units of the data, their names and numbers."""
 
 from __future__ import annotations
 

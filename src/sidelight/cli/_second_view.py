@@ -48,13 +48,13 @@ class SecondView:
     encoder: TableEncoder | None = None
 
     def to_notes(self) -> dict[str, Any]:
-        """What a model file keeps of it."""
+        """Notes stored in the model file."""
         scaling = None if self.scaling is None else {"center": self.scaling.center, "scale": self.scaling.scale}
         return {"names": self.names, "scaling": scaling, "named": self.named, "encoder": self.encoder}
 
     @classmethod
     def from_notes(cls, notes: dict[str, Any] | None) -> SecondView | None:
-        """Read what a model file kept."""
+        """Restore from the notes of a model file."""
         if notes is None:
             return None
         scaling = None if notes["scaling"] is None else Scaling(notes["scaling"]["center"], notes["scaling"]["scale"])

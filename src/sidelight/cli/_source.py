@@ -1,4 +1,4 @@
-"""Open a file or standard input, unpack it, and tell its format by name and content."""
+"""Open a file or standard input, unpack it, and detect its format by name and content."""
 
 from __future__ import annotations
 

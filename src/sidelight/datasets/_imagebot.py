@@ -141,7 +141,7 @@ class Imagebot:
             raise ValueError(error_message("Imagebot", "zoom", zoom, "is not a factor from 1", "Use e.g. 2 ** (1 / 8)"))
         self.picture = built_in_picture() if picture is None else _world(picture)
         self.view, self.step, self.turn, self.zoom = int(view), float(step), float(turn), float(zoom)
-        self.gain = {name: float(gain[name]) for name in _known(gain)} if gain else {}
+        self.gain = {name: float(gain[name]) for name in _checked_names(gain)} if gain else {}
         self.noise, self.random_state = noise, random_state
 
     @property
@@ -153,7 +153,7 @@ class Imagebot:
     def act(self, pose: Pose, action: str) -> Pose:
         """Return the pose after an action."""
         pose = _snapped(pose)
-        (name,) = _known([action])
+        (name,) = _checked_names([action])
         ahead, aside, turns, zooms = (self.gain.get(name, 1.0) * part for part in _EFFECTS[name])
         length = self.step * 2.0**pose.log_scale
         cosine, sine = _direction(pose.angle)
@@ -282,7 +282,7 @@ def parse_path(path: str | Sequence[str]) -> list[str]:
     ['forward', 'forward', 'turn right']
     """
     if not isinstance(path, str):
-        return _known(path)
+        return _checked_names(path)
     tokens = re.findall(r"([A-Za-z]+)(\d*)", path)
     if re.sub(r"[A-Za-z]+\d*|[\s,]+", "", path) or any(token.lower() not in _SHORT for token, _ in tokens):
         rule = f"is neither a known path ({', '.join(PATHS)}) nor letters with counts"
@@ -290,7 +290,7 @@ def parse_path(path: str | Sequence[str]) -> list[str]:
     return [_SHORT[token.lower()] for token, count in tokens for _ in range(int(count or 1))]
 
 
-def _known(names: Sequence[str] | Mapping[str, float]) -> list[str]:
+def _checked_names(names: Sequence[str] | Mapping[str, float]) -> list[str]:
     chosen = list(names)
     for name in chosen:
         if name not in _EFFECTS:

@@ -176,7 +176,7 @@ class Run:
             due = ended or self.n_iter == self.last or self.n_iter % self.schedule.check == 0
             looking = due and self.n_iter != self.looked
             if looking:
-                self._look()
+                self._check_held_out()
             if self.recent and (ended or self.n_iter % every == 0):
                 status = self._record(self.schedule.max_iter // every)
             if looking:
@@ -234,7 +234,7 @@ class Run:
         state = State(**vars(record), n_stages=max(n_records, len(self.history)), point=np.empty((0, 0)))
         return Status.STOPPED if self.callback(state) else None
 
-    def _look(self) -> None:
+    def _check_held_out(self) -> None:
         """Evaluate the validation loss, and keep the parameters if it is the best so far."""
         self.looked = self.n_iter
         if self.held_out is None:

@@ -28,14 +28,14 @@ def groups_section(context: Context) -> Section | None:
         return None
     found = groups_of(context, groups)
     if found.columns is None:
-        return None if "derivative" in found.reason else _noted(groups, found)
+        return None if "derivative" in found.reason else _reason_section(groups, found)
     levels = [str(level) for level in range(len(groups.levels))]
     parts = [_group(context, groups, int(one.name), one) for one in compared(found.columns, levels)]
     html = f'<div class="groups">{"".join(parts)}</div>'
     return Section("groups", f"Groups compared: {groups.name}", html + _caption(context, found.n_rows))
 
 
-def _noted(groups: Categories, found: Found) -> Section:
+def _reason_section(groups: Categories, found: Found) -> Section:
     return Section("groups", f"Groups compared: {groups.name}", f'<p class="note">{escape(found.reason)}</p>')
 
 

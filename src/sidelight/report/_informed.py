@@ -49,14 +49,14 @@ def known_of(model: FittedModel, given: Any, colours: Any, n: int) -> Any:
     learned = given_of(model)
     if learned is None:
         return None
-    told = _told(learned, given, colours)
+    told = _given_or_colours(learned, given, colours)
     return None if told is None else learned.encode("report", told, n)
 
 
 def given_dates(model: FittedModel, given: Any, colours: Any) -> frozenset[str]:
     """Return the names of the given columns that hold dates; the model knows them as days since 1970."""
     learned = given_of(model)
-    told = None if learned is None else _told(learned, given, colours)
+    told = None if learned is None else _given_or_colours(learned, given, colours)
     if told is None:
         return frozenset()
     if not column_names(told):
@@ -64,7 +64,7 @@ def given_dates(model: FittedModel, given: Any, colours: Any) -> frozenset[str]:
     return frozenset(str(name) for name in column_names(told) if _holds_dates(told[name]))
 
 
-def _told(learned: Any, given: Any, colours: Any) -> Any:
+def _given_or_colours(learned: Any, given: Any, colours: Any) -> Any:
     names = [column.name for column in learned.columns]
     if given is not None:
         return given
