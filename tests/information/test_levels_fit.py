@@ -52,7 +52,9 @@ def test_kinds_in_groups_that_can_be_compared_become_islands():
     few, wide = fitted(rows=slice(0, 499)), fitted(q=4)
     with_numbers = fitted(given=known | {"score": np.random.default_rng(1).normal(size=520)})
     asked = fitted(regularization=Annealing(0.1, decay=0.6))
-    assert [m.solver_ for m in (few, wide, with_numbers, asked)] == ["annealed"] * 4
+    assert [m.solver_ for m in (few, with_numbers, asked)] == ["annealed"] * 3
+    assert (wide.solver_, wide.latent_kernel_) == ("multilevel", "student")
+    assert fitted(q=X.shape[1]).solver_ == "annealed"  # no column is left out
 
 
 def test_a_sheet_keeps_its_shape(sheet):

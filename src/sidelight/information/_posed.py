@@ -54,7 +54,9 @@ def posed_problem(
 
     Where rows have counterparts under other values of ``given``, kinds of rows are what is left to be seen. The
     multilevel solver, whose Student kernel draws them as compact islands, is then used from ``COMPARED_ROWS`` rows on
-    for maps to look at (decision 0026), unless the data have no more dimensions than the map.
+    (decision 0026), unless the data have no more dimensions than the map: intrinsic ones of a map to look at, columns
+    of a larger one. In ten dimensions a Gaussian kernel can show every neighbourhood exactly as even as it was asked
+    for, which is more even than at random.
     """
     q = latent[1]
 
@@ -70,11 +72,13 @@ def posed_problem(
         return first
     profile = "student" if request.latent_kernel == "auto" else latent[0]
     other = posed(replace(kernel, multilevel=True), profile)
-    return first if other.dimension is not None and other.latent_kernel == "gaussian" else other
+    if other.dimension is None or other.latent_kernel != "gaussian":
+        return other
+    return first if q <= _LOOKED_AT else replace(other, latent_kernel=profile)
 
 
 def _islands(problem: Problem, training: TrainingRows, kernel: KernelSettings, request: SolverRequest, q: int) -> bool:
     """Whether few rows may be for the multilevel solver, too: if their dimension exceeds that of the map."""
-    if kernel.multilevel or not request.is_open or q > _LOOKED_AT or problem.representation is None:
+    if kernel.multilevel or not request.is_open or problem.representation is None:
         return False
-    return len(training.fitted) >= COMPARED_ROWS
+    return len(training.fitted) >= COMPARED_ROWS and (q <= _LOOKED_AT or problem.points.shape[1] > q)
