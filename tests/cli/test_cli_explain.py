@@ -165,6 +165,7 @@ def test_columns_of_an_encoded_table_are_compared_in_their_units(run, here):
     assert "more kind_house (+2.0 SD)" in houses_said
     lines = {line.split()[0]: line.split() for line in houses_said.splitlines()}
     assert lines["kind_house"][1:5] == ["100", "%", "0", "%"]
+    assert "-0 %" not in done.out
     assert float(lines["size"][1]) == float(f"{frame[frame.kind == 'house']['size'].mean():.4g}")
     done = run("explain", "out/model.sidelight", "houses.csv", "--rows", 0, 1)
     lines = {line.split()[0]: line.split() for line in done.out.splitlines()}

@@ -36,7 +36,7 @@ class ShownColumn:
             return f"{mean:%Y-%m-%d}"
         if self.kind == "number":
             return f"{mean:.4g}"
-        return f"{100 * mean:.0f} %" if len(rows) > 1 else "yes" if mean > 0.5 else "no"
+        return f"{max(100 * mean, 0.0):.0f} %" if len(rows) > 1 else "yes" if mean > 0.5 else "no"
 
 
 def columns_of_code(table: EncodedTable) -> dict[str, ShownColumn]:
