@@ -1,9 +1,9 @@
 """Write the numbers of the pages from the files that runs left: ``python -m benchmarks.page_numbers`` (``--check``).
 
 ``docs/files/numbers.toml`` has lines of the pages with the numbers as ``{SOURCE/NAME|FORMAT}``: the source is
-``large_maps``, ``cells``, ``families``, ``library``, ``refit`` or the name of a reproduction, the format one of Python's, after
-``%`` of the hundredfold, ``s`` without a leading zero. A page says a line if its words are there and the numbers are
-those of the files; other numbers in their place are replaced.
+``large_maps``, ``cells``, ``families``, ``library``, ``refit`` or the name of a reproduction, the format one of
+Python's, after ``%`` of the hundredfold, ``s`` without a leading zero. A page says a line if its words are
+there and the numbers are those of the files; other numbers in their place are replaced.
 """
 
 from __future__ import annotations

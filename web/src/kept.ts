@@ -201,6 +201,7 @@ export class Kept implements Channel {
   private async summary(rows: number[], others: number[] | null): Promise<Summary> {
     const { state } = this.head, columns: Summary["columns"] = [];
     for (const [k, one] of state.columns.entries()) {
+      if (one.feature) continue; // compared below
       const values = await this.column(k), own = rows.map((row) => values[row]);
       if (one.kind === "numbers") {
         const there = own.filter(Number.isFinite), [low, high, sum] = there.reduce(([a, b, c], x) => [Math.min(a, x), Math.max(b, x), c + x], [Infinity, -Infinity, 0]);

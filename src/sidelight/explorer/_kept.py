@@ -307,11 +307,11 @@ def _read_only(state: dict[str, Any], head: Mapping[str, Any]) -> None:
     state["maps"], state["current"] = [state["maps"][state["current"]]], 0
     words = ["This file shows one map as it was kept. To fit again, open the model with sidelight explore."]
     if grid is None and state["dims"] != 2:
-        words.append("What the model makes of a place is kept for maps of two dimensions only.")
+        words.append("Decoded places are kept for maps of two dimensions only.")
     elif grid is None:
-        words.append("What the model makes of a place did not fit into the file, or the model does not go back.")
+        words.append("Decoded places did not fit into the file, or the model has no inverse_transform.")
     else:
-        words.append(f"What the model makes of a place is interpolated between {grid['side']} x {grid['side']} places.")
+        words.append(f"Decoded places are interpolated on a grid of {grid['side']} x {grid['side']}.")
     if "none" in (head["after"]["values"], head["after"]["values"] == "rows" and head["rows"]["values"]):
         words.append("What sets a selection apart is off: the rows' features did not fit into the file.")
     if head["left"]:
