@@ -326,7 +326,9 @@ class Explorer(RowAnswers):
         known = set(axis_names_of(last_step_of(as_chain(fitted.model))))
         first = axis_names_of(last_step_of(self._maps[0].model))
         lost = [name for name in first if name and name not in known]
-        words = f"The first model had an axis for {', '.join(lost)}. The page does not know its relations: say them again."
+        words = (
+            f"The first model had an axis for {', '.join(lost)}. The page does not know its relations: say them again."
+        )
         return replace(fitted, remarks=(*fitted.remarks, words)) if lost else fitted
 
     # ---- keep
