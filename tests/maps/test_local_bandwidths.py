@@ -68,14 +68,14 @@ def test_noise_asks_for_wider_bandwidths():
     widths = []
     for noise in (0.0, 1.5):
         Z, X = sheet(noise=noise)
-        widths.append(np.median(local_weights(Z, X, adaptive_map(X, Z)).bandwidth))
+        widths.append(np.median(local_weights(Z, X, adaptive_map(X, Z), "student").bandwidth))
     assert widths[1] > 2 * widths[0]
 
 
 def test_duplicate_places_keep_finite_weights():
     Z, X = sheet(60)
     Z[:30], X[:30] = Z[0], X[0]
-    weights = local_weights(Z, X, adaptive_map(X, Z))
+    weights = local_weights(Z, X, adaptive_map(X, Z), "student")
     found = KernelMap(weights, X)(Z)
     assert np.isfinite(found).all()
     np.testing.assert_allclose(found[:30], np.broadcast_to(X[0], (30, 5)), atol=0.2)
@@ -84,7 +84,7 @@ def test_duplicate_places_keep_finite_weights():
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_few_rows_have_bandwidths_too(n):
     Z, X = sheet(n)
-    assert (local_weights(Z, X, adaptive_map(X, Z)).bandwidth > 0).all()
+    assert np.all(local_weights(Z, X, adaptive_map(X, Z), "student").bandwidth > 0)
 
 
 def test_new_digits_come_back_better_than_with_one_bandwidth():
@@ -96,3 +96,11 @@ def test_new_digits_come_back_better_than_with_one_bandwidth():
     back, narrow = model.inverse_transform(places), maps.frame.outside(one(places))
     local, fixed = (1 - ((found - new) ** 2).sum() / spread for found in (back, narrow))
     assert local > fixed + 0.05
+
+
+def test_one_bandwidth_is_kept_where_it_predicts_better():
+    """Of noise the mean of all rows is the best prediction, and the tails of one bandwidth come nearest to it."""
+    rng = np.random.default_rng(0)
+    Z, X = rng.uniform(-6, 6, size=(800, 2)), rng.normal(size=(800, 20))
+    assert local_weights(Z, X, adaptive_map(X, Z), "student").bandwidth == 1.0
+    assert local_weights(*sheet(), adaptive_map(*sheet()[::-1]), "student").bandwidth.shape == (400,)

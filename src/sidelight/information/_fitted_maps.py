@@ -155,7 +155,7 @@ def _forward_weights(
     """
     if not settings.multilevel:
         return FixedWeights(Z, 1.0, latent_kernel)
-    return local_weights(Z, inside, backward.mean, settings.n_jobs)
+    return local_weights(Z, inside, backward.mean, latent_kernel, settings.n_jobs)
 
 
 def _latent(Z: Array, backward: BackwardMap, kernel: str) -> tuple[Frame, BackwardMap, ParzenDensity]:

@@ -2,10 +2,11 @@
 
     h_j = max(C d_K(j)², LEAST),    w_j(z) ∝ (1 + |z - z_j|² / h_j)^(-(q+2)/2)
 
-with d_K(j) the distance of latent point j to its K-th nearest one. Of several K, the one is taken with which rows that
-are left out come back best: row i is mapped without itself, z'_i = Σ_{j≠i} v_j(x_i) z_j, and back without itself,
+with d_K(j) the distance of latent point j to its K-th nearest one. Of several K, and one bandwidth for all rows, the
+one is taken with which rows that are left out come back best: row i is mapped without itself,
+z'_i = Σ_{j≠i} v_j(x_i) z_j, and back without itself,
 
-    E(K) = Σ_i |x_i - Σ_{j≠i} w_j(z'_i) x_j|²
+    E = Σ_i |x_i - Σ_{j≠i} w_j(z'_i) x_j|²
 
 which ranks K as new rows do. Leaving row i out on the way back alone does not: its place z_i was found with the row,
 and prefers too small a K (``docs/decisions/0047``).
@@ -30,11 +31,13 @@ __all__ = ["local_weights"]
 _NEIGHBOURS = (3, 5, 8, 12, 20, 32, 60)  # the K that are tried
 _SHARE = 0.5  # C
 _LEAST = 1e-3  # in units of the latent kernel of the fit: duplicates have no distance
-_TRIED, _LISTED, _COLUMNS = 400, 128, 200  # rows that are left out, rows near each (few rows), columns of errors
+_TRIED, _COLUMNS = 400, 200  # rows that are left out, and columns that errors are taken of
 
 
-def local_weights(Z: Array, rows: Array, backward: KernelMap, n_jobs: int | None = None) -> FixedWeights:
-    """Weights of the latent points with a bandwidth for each.
+def local_weights(
+    Z: Array, rows: Array, backward: KernelMap, latent_kernel: str, n_jobs: int | None = None
+) -> FixedWeights:
+    """Weights of the latent points with a bandwidth for each, or with one where that predicts better.
 
     Parameters
     ----------
@@ -44,40 +47,45 @@ def local_weights(Z: Array, rows: Array, backward: KernelMap, n_jobs: int | None
         Their rows of data.
     backward : KernelMap
         Kernel regression from the data to Z.
+    latent_kernel : str
+        Profile of the weights with one bandwidth, which is 1.
     n_jobs : int or None
         Threads.
     """
+    tried = [FixedWeights(Z, 1.0, latent_kernel)]
     most = min(_NEIGHBOURS[-1], len(Z) - 1)
     if is_many(Z):
         near = row_search(Z).others(np.arange(len(Z)), most, n_jobs).distance
     else:
         near = nearest(Z, k=most, n_jobs=n_jobs).distance
-    grid = sorted({min(k, most) for k in _NEIGHBOURS})
-    tried = [np.maximum(_SHARE * near[:, k - 1].astype(np.float64) ** 2, _LEAST) for k in grid]
-    errors = _errors_of_left_out_rows(Z, rows, backward, tried, n_jobs)
-    return FixedWeights(Z, tried[int(np.argmin(errors))], "student")
+    for k in sorted({min(k, most) for k in _NEIGHBOURS}):
+        bandwidths = np.maximum(_SHARE * near[:, k - 1].astype(np.float64) ** 2, _LEAST)
+        tried.append(FixedWeights(Z, bandwidths, "student"))
+    errors = _errors_of_left_out_rows(rows, backward, tried, n_jobs)
+    return tried[int(np.argmin(errors))]
 
 
 def _errors_of_left_out_rows(
-    Z: Array, rows: Array, backward: KernelMap, tried: list[Array], n_jobs: int | None
+    rows: Array, backward: KernelMap, tried: list[FixedWeights], n_jobs: int | None
 ) -> list[float]:
-    """E of each array of bandwidths (n,), on evenly spaced rows and columns."""
+    """E of each way to weigh the latent points, on evenly spaced rows and columns."""
     assert not isinstance(backward.weights, PrecomputedWeights)
     n, d = rows.shape
-    some = spread_rows(n, min(n, _TRIED))
-    columns = np.unique(np.linspace(0, d - 1, min(d, _COLUMNS)).astype(np.int64))
+    some = spread_rows(n, _TRIED)
+    V = rows[:, np.unique(np.linspace(0, d - 1, min(d, _COLUMNS)).astype(np.int64))]
     places = backward.weights.leave_one_out(backward.outputs, some, n_jobs)
-    k = min(n, 1 + (NEAREST if is_many(Z) else _LISTED))
-    found = row_search(Z).nearest(places, k, n_jobs) if is_many(Z) else nearest(Z, places, k=k, n_jobs=n_jobs)
-    own = found.index == some[:, None]
-    truth = rows[np.ix_(some, columns)].astype(np.float64)
-    part, listed = np.unique(found.index, return_inverse=True)
-    outputs, listed = rows[np.ix_(part, columns)].astype(np.float64), listed.reshape(found.index.shape)
     errors = []
-    for h in tried:
-        W = FixedWeights(Z, h, "student").shape.value(found.distance**2 / h[found.index])
-        W[own] = 0.0
-        W /= W.sum(axis=1, keepdims=True)
-        residual = truth - list_weighted_mean(W, outputs, listed)
+    for weights in tried:
+        residual = (V[some] - _mean_without(weights, V, places, some, n_jobs)).astype(np.float64)
         errors.append(float(np.vdot(residual, residual)))
     return errors
+
+
+def _mean_without(weights: FixedWeights, V: Array, places: Array, some: Array, n_jobs: int | None) -> Array:
+    """Weighted means (m, r) of V (n, r) at the places (m, q), each without the row ``some`` (m,)."""
+    if not is_many(V):
+        return np.asarray(weights.weights_at(places, some) @ V)
+    index, W = weights.listed(places, weights.search.nearest(places, NEAREST + 1, n_jobs).index)
+    W[index == some[:, None]] = 0.0
+    W /= W.sum(axis=1, keepdims=True)
+    return list_weighted_mean(W, V, index)

@@ -127,7 +127,7 @@ class FixedWeights(Searched):
         if is_many(self.inputs):
             index, W = self.listed(Q, self.near(Q, n_jobs=1))
             return _scattered(W, index, len(self.inputs))
-        return self._weights_at(Q)
+        return self.weights_at(Q)
 
     def leave_one_out(self, V: Array, rows: Array | None = None, n_jobs: int | None = 1) -> Array:
         """Leave-one-out means ``Σ_{j≠i} w_j(a_i) V_j`` of the training rows (n, r), or of ``rows`` only."""
@@ -138,11 +138,11 @@ class FixedWeights(Searched):
             return list_weighted_mean(W, V, near.index)
 
         def one(part: slice) -> Array:
-            return np.asarray(self._weights_at(self.inputs[some[part]], some[part]) @ V, dtype=np.float64)
+            return np.asarray(self.weights_at(self.inputs[some[part]], some[part]) @ V, dtype=np.float64)
 
         return np.concatenate(run_tiles(one, spans(len(some), max(8, _BUDGET // len(self.inputs))), n_jobs))
 
-    def _weights_at(self, Q: Array, left_out: Array | None = None) -> Array:
+    def weights_at(self, Q: Array, left_out: Array | None = None) -> Array:
         """Weights (m, n) of all training rows at each query, without the row ``left_out`` (m,) of each."""
         if self.side is None:
             R, factor = squared_distances(Q, self.inputs), None
