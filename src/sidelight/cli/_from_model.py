@@ -309,6 +309,9 @@ def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) 
     Z = np.asarray(file.model.transform(X, **matrix.side)) if offers.has_transform else None
     if Z is not None and neighbours:
         measures["trustworthiness"] = float(evaluate.trustworthiness(rows, Z, n_neighbors=neighbours))
+        if matrix.side and offers.has_corrected and not matrix.given.isna().any(axis=None):
+            rest = np.asarray(coordinates(file.model.corrected(file.filled(X), **matrix.side)))
+            measures["trustworthiness_after_given"] = float(evaluate.trustworthiness(rest, Z, n_neighbors=neighbours))
         if isinstance(file.model, Chain):
             near = np.asarray(file.model.rows(X))
             measures["trustworthiness_in_the_metric"] = float(evaluate.trustworthiness(near, Z, n_neighbors=neighbours))

@@ -95,6 +95,6 @@ def _add(talk: Output, frame: pd.DataFrame, share: Any, what: str, rule: str) ->
 def _put(frame: pd.DataFrame, share: NDArray[Any]) -> NDArray[np.bool_]:
     """Write the columns ``density`` and ``unusual``, and return the second."""
     unusual = np.asarray(share < UNUSUAL)
-    for name, values in (("density", share), ("unusual", unusual)):
+    for name, values in (("density", np.round(share, 4)), ("unusual", unusual)):
         frame[name if name not in frame.columns else f"model_{name}"] = values
     return unusual

@@ -34,7 +34,7 @@ class Overlap:
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
         """What is written beside each row: its overlap, and whether it is an extrapolation."""
-        return {"overlap": self.shares, "extrapolated": self.far}
+        return {"overlap": np.round(self.shares, 4), "extrapolated": self.far}
 
     @property
     def far(self) -> NDArray[np.bool_]:
@@ -44,7 +44,7 @@ class Overlap:
     @property
     def unknown(self) -> NDArray[np.bool_]:
         """Rows (m,) of whose value too few rows were seen."""
-        return np.isnan(self.shares)
+        return np.asarray(np.isnan(self.shares))
 
 
 def refuse_extrapolation(

@@ -221,7 +221,7 @@ class InformedMixin(TwoWayMixin):
             Checked, and not used: whole rows are compared, with the effect of ``given`` in them.
         """
         self._check_given(X, given)
-        return super().novelty_p_value(X)
+        return np.asarray(super().novelty_p_value(X))
 
     @available_if(has_data_space)
     def is_novel(self, X: object, *, given: object = None, false_alarm: float = 0.01) -> Array:
@@ -237,7 +237,7 @@ class InformedMixin(TwoWayMixin):
             that are compared (at most 2,000): so few cannot tell.
         """
         self._check_given(X, given)
-        return super().is_novel(X, false_alarm=false_alarm)
+        return np.asarray(super().is_novel(X, false_alarm=false_alarm))
 
     def _check_given(self, X: object, given: object) -> None:
         if given is not None:

@@ -145,7 +145,7 @@ class LocalDensity:
         logs, others = self.own[place[rows]], rows[place[rows] < 0]
         if len(others):
             logs[place[rows] < 0] = self._without_own(others)
-        return logs
+        return np.asarray(logs)
 
     def _without_own(self, rows: Array) -> Array:
         """Log densities (m,) of training rows without their own kernels; the groups have learned from them."""
