@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from sidelight import load
+from sidelight.base.informed_pipeline import InformedPipeline
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "information"))
 from test_extrapolation import ISLAND, KIND, X
@@ -110,7 +111,7 @@ def test_unusual_rows_of_the_table_itself_are_named_and_written(run, here):
 
     assert run("transform", "out/model.sidelight", "rows.csv", "--out", "z.csv").code == 0
     assert pd.read_csv("z.csv")["density"].tolist() == table["density"].tolist()
-    model = load("out/model.sidelight")
+    model = InformedPipeline(load("out/model.sidelight").steps)
     alarms = model.is_novel(frame[list("abcd")], given=frame["batch"], false_alarm=0.05)
     assert alarms.sum() == 3
     assert alarms[17]
