@@ -47,7 +47,7 @@ def test_the_given_column_is_factored_out_and_said(trained, lots):
     assert answer["given"]["understood"].startswith("given: batch (3 categories), explains ")
     assert 0.5 < answer["given"]["explained"] < 1
     written = pd.read_csv(folder / "out" / "embedding.csv")
-    assert list(written.columns) == ["row", "z1", "z2", "t", "batch"]
+    assert list(written.columns) == ["row", "z1", "z2", "t", "batch", "density", "unusual"]
     own = sidelight.KernelInformationEmbedding(random_state=0).fit(lots[FEATURES], given=lots[["batch"]])
     np.testing.assert_allclose(written[["z1", "z2"]].to_numpy(), own.embedding_)
 
