@@ -176,3 +176,23 @@ def test_a_table_without_anything_to_embed_says_why(lines, sentence, run, here):
     assert done.code == 1
     assert f"t.csv: {sentence}" in " ".join(done.err.split())
     assert not (here / "o").exists()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_columns_that_nearly_repeat_what_is_given_or_each_other_are_said(run, here):
+    rng = np.random.default_rng(0)
+    price, asleep, other = rng.gamma(2.0, size=60), rng.uniform(2, 20, size=60), rng.normal(size=(60, 2))
+    frame = pd.DataFrame({"a": other[:, 0], "price": price, "least price": price**2 + 0.05 * rng.normal(size=60)})
+    frame = frame.assign(asleep=asleep, b=other[:, 1], awake=24 - asleep)
+    frame.loc[3, "awake"] = np.nan
+    frame.to_csv("rows.csv", index=False)
+    settings = ("--no-report", "--set", "max_iter=5", "--json")
+    told = run("embed", "rows.csv", "--given", "price", "--out", "out", *settings).answer["remarks"]
+    about = [line for line in told if "nearly repeats" in line]
+    assert len(about) == 2
+    assert about[0].startswith("least price nearly repeats price (r ")
+    assert about[0].endswith("which is given, and brings it back into the map; leave it out with --drop 'least price'.")
+    assert about[1].startswith("awake nearly repeats asleep (r -1.00 of ranks), so that both count")
+    drops = ("--drop", "least price", "--drop", "awake")
+    told = run("embed", "rows.csv", "--given", "price", "--out", "again", *drops, *settings).answer["remarks"]
+    assert not [line for line in told if "nearly repeats" in line]

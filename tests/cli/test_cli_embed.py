@@ -23,7 +23,7 @@ def test_embedding_model_and_report_are_written(table, run, here, frame, inner):
     written = pd.read_csv(here / "out" / "embedding.csv")
     whole, model = sidelight.load(here / "out" / "model.sidelight"), inner(here / "out" / "model.sidelight")
     assert isinstance(model, sidelight.KernelInformationEmbedding)
-    assert list(written.columns) == ["row", "z1", "z2", "kind"]
+    assert list(written.columns) == ["row", "z1", "z2", "kind", "density", "unusual"]
     np.testing.assert_allclose(written[["z1", "z2"]].to_numpy(), model.embedding_)
     assert written["kind"].tolist() == frame["kind"].tolist()
     assert whole.feature_names_in_.tolist() == ["length", "width", "height", "depth", "kind"]

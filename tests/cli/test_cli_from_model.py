@@ -38,7 +38,8 @@ def test_invert_names_the_columns_of_the_data_and_undoes_the_scaling(run, here, 
     assert done.answer["standardized"] is True
     assert run("invert", "out/model.sidelight", "out/embedding.csv", "--out", "x.csv").code == 0
     back = pd.read_csv("x.csv")
-    assert list(back.columns) == ["row", "length", "width", "height", "depth", "kind", "density", "unusual"]
+    of_rows, of_points = ["density", "unusual"], ["model_density", "model_unusual"]  # the points were written by embed
+    assert list(back.columns) == ["row", *of_rows, "length", "width", "height", "depth", "kind", *of_points]
     assert (back["kind"] == wide["kind"]).mean() > 0.9
     assert back["unusual"].mean() < 0.05
     correlation = np.corrcoef(back["length"], wide["length"])[0, 1]

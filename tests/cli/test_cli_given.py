@@ -47,7 +47,7 @@ def test_the_given_column_is_factored_out_and_said(trained, lots):
     assert answer["given"]["understood"].startswith("given: batch (3 categories), explains ")
     assert 0.5 < answer["given"]["explained"] < 1
     written = pd.read_csv(folder / "out" / "embedding.csv")
-    assert list(written.columns) == ["row", "z1", "z2", "t", "batch"]
+    assert list(written.columns) == ["row", "z1", "z2", "t", "batch", "density", "unusual"]
     own = sidelight.KernelInformationEmbedding(random_state=0).fit(lots[FEATURES], given=lots[["batch"]])
     np.testing.assert_allclose(written[["z1", "z2"]].to_numpy(), own.embedding_)
 
@@ -156,7 +156,7 @@ def test_counterfactual_moves_rows_to_another_batch_and_leaves_the_rest(trained,
     assert done.code == 0, done.err
     assert "90 rows shown again in 3 columns for batch = y" in done.out
     shown = pd.read_csv("x.csv")
-    assert list(shown.columns) == ["row", "t", *FEATURES]
+    assert list(shown.columns) == ["row", "t", "overlap", "extrapolated", *FEATURES]
     truth = lots.loc[lots["batch"] == "y", FEATURES].to_numpy()
     for batch in ("x", "z"):
         error = np.abs(shown[FEATURES].to_numpy()[lots["batch"] == batch] - truth)
@@ -374,7 +374,41 @@ def test_a_value_that_was_hardly_seen_is_said(lots, run, here):
     asked = ("counterfactual", "out/model.sidelight", "rare.csv", "--given", "batch=rare", "--out", "rows.csv")
     done = run(*asked)
     assert done.code == 0, done.err
-    assert "90 of 90: fewer than ten rows were seen with that value, too few to rely on" in done.out
+    assert "90 of 90: the fit had fewer than ten rows with batch = rare, too few to rely on" in " ".join(
+        done.out.split()
+    )
+    assert pd.read_csv("rows.csv")["overlap"].isna().all()
+
+
+def test_the_warning_names_the_combination_that_is_counted_and_the_rows(lots, run, here):
+    """Thirty rows have batch x and thirty are large, but no more than five are both."""
+    size = np.where((np.arange(90) >= 30) & (np.arange(90) < 60), "large", "small")
+    size[:5] = "large"
+    table = lots[[*FEATURES, "batch"]].assign(size=size, name=[f"lot {i}" for i in range(90)])
+    table.to_csv("sizes.csv", index=False)
+    given = ("--given", "batch", "--given", "size")
+    assert run("embed", "sizes.csv", *given, "--label", "name", "--out", "out", "--no-report").code == 0
+    assert (lots["batch"] == "x").sum() >= 30
+    asked = ("counterfactual", "out/model.sidelight", "sizes.csv", "--given", "batch=x", "--label", "name", "--force")
+    told = " ".join(run(*asked, "--out", "told.csv").out.split())
+    assert "35 of 90: the fit had fewer than ten rows with batch = x and their own size, too few to rely on" in told
+    done = run(*asked, "--out", "rows.csv", "--json")
+    written = pd.read_csv("rows.csv")
+    assert done.answer["overlap_unknown_rows"] == np.flatnonzero(size == "large").tolist()
+    assert written["overlap"].isna().tolist() == (size == "large").tolist()
+    assert written.loc[written["extrapolated"], "row"].tolist() == done.answer["extrapolated_rows"]
+
+
+def test_a_column_that_was_not_given_is_answered_with_the_command_that_gives_it(trained, run):
+    folder, _ = trained
+    done = run(
+        "counterfactual", folder / "out/model.sidelight", folder / "lots.csv", "--given", "t=3", "--out", "x.csv"
+    )
+    said = done.err.split("Fit a second model: ")[1].strip()
+    assert said.startswith("sidelight embed ")
+    assert "--given batch" in said
+    assert said.endswith("--given t")
+    assert "/out_t " in said or "out_t " in said
 
 
 def test_corrected_takes_the_effect_off_and_keeps_the_rest(trained, lots, run, here):

@@ -293,3 +293,24 @@ def test_without_gaps_no_models_are_compared(run, here):
     assert list(told["held_out_error"]) == ["gaussian"]
     kept = run("impute", "t.csv", "--out", "g.csv", "--save", "i.sidelight", "--json").answer
     assert len(kept["held_out_error"]) > 1  # new rows may have gaps
+
+
+def test_the_error_of_each_column_is_said(run, here):
+    rng = np.random.default_rng(0)
+    known = rng.normal(size=200)
+    frame = pd.DataFrame(
+        {"known": known, "follows": 3 * known + 0.1 * rng.normal(size=200), "noise": rng.normal(size=200)}
+    )
+    gone = rng.random((200, 2)) < 0.2
+    frame[["follows", "noise"]] = frame[["follows", "noise"]].mask(gone)
+    frame.to_csv("rows.csv", index=False)
+    done = run(
+        "impute", "rows.csv", "--method", "gaussian", "--out", "filled.csv", "--save", "fill.sidelight", "--json"
+    )
+    errors = done.answer["column_errors"]
+    assert list(errors) == ["follows", "noise"]
+    assert errors["follows"] < 0.15 < 0.7 < errors["noise"]
+    both = done.answer["held_out_error"]["gaussian"]
+    assert errors["follows"] < both < errors["noise"]
+    again = run("impute", "rows.csv", "--model", "fill.sidelight", "--out", "again.csv")
+    assert f"follows: {gone[:, 0].sum()} of 200, error {errors['follows']:.2f}" in again.out

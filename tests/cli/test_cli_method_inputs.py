@@ -307,5 +307,6 @@ def test_the_score_of_an_informed_map_says_why_it_may_be_low(table, run, here):
     assert "which this map factors out, so lower values are expected" in done.out
     answer = run("score", "sidelight-out/model.sidelight", table, "--json").answer
     assert len(answer["notes"]) == 1
+    assert answer["trustworthiness"] < answer["trustworthiness_after_given"] <= 1
     assert run("embed", table, "--no-report", "--out", "plain", "--method", "pca").code == 0
     assert run("score", "plain/model.sidelight", table, "--json").answer["notes"] == []

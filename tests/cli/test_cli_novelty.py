@@ -7,6 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sidelight import load
+from sidelight.base.informed_pipeline import InformedPipeline
+
 sys.path.insert(0, str(Path(__file__).parents[1] / "information"))
 from test_extrapolation import ISLAND, KIND, X
 
@@ -82,3 +85,32 @@ def test_models_with_an_exact_density_write_density_and_unusual(run, here, metho
         points.to_csv("points.csv", index=False)
         assert run("invert", "out/model.sidelight", "points.csv", "--out", "rows.csv").code == 0
         assert pd.read_csv("rows.csv")["unusual"].tolist() == [False, True]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_unusual_rows_of_the_table_itself_are_named_and_written(run, here):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4))
+    rows[17] = [9.0, -9.0, 9.0, -9.0]
+    names = [f"sample {i}" for i in range(60)]
+    frame = pd.DataFrame(rows, columns=list("abcd")).assign(who=names, batch=np.where(np.arange(60) % 2, "x", "y"))
+    frame.to_csv("rows.csv", index=False)
+    settings = ("--label", "who", "--given", "batch", "--set", "max_iter=20")
+    done = run("embed", "rows.csv", "--out", "out", *settings)
+    assert done.code == 0, done.err
+    told = " ".join(done.out.split())
+    assert "Most unusual rows, each compared with the others (column density): sample 17, " in told
+    assert "sample 17, " in Path("out/report.html").read_text(encoding="utf-8")
+    table = pd.read_csv("out/embedding.csv")
+    parts = np.linspace(0, 1, 5)
+    assert table["density"].quantile(parts).to_numpy() == pytest.approx(parts, abs=0.05)
+    assert table["who"][table["density"].argmin()] == "sample 17"
+    assert table["unusual"].tolist() == (table["density"] < 0.01).tolist()
+
+    assert run("transform", "out/model.sidelight", "rows.csv", "--out", "z.csv").code == 0
+    assert pd.read_csv("z.csv")["density"].tolist() == table["density"].tolist()
+    model = InformedPipeline(load("out/model.sidelight").steps)
+    alarms = model.is_novel(frame[list("abcd")], given=frame["batch"], false_alarm=0.05)
+    assert alarms.sum() == 3
+    assert alarms[17]
+    assert model.novelty_p_value(frame[list("abcd")]).min() == pytest.approx(1 / 60)

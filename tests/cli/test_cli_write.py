@@ -82,7 +82,7 @@ def test_embed_writes_the_format_that_was_asked_for(ending, table, run, here):
     assert done.code == 0, done.err
     assert done.answer["embedding"] == f"out/embedding.{ending}"
     assert sorted(os.listdir("out")) == [f"embedding.{ending}", "model.sidelight"]
-    assert read_frame(here / "out" / f"embedding.{ending}").columns.tolist() == ["row", "z1", "z2", "kind"]
+    assert read_frame(here / "out" / f"embedding.{ending}").columns.tolist()[:4] == ["row", "z1", "z2", "kind"]
 
 
 @pytest.mark.parametrize("ending", ["feather", "jsonl", "csv.gz"])

@@ -7,7 +7,7 @@ from test_report_file import Elements, data_of, picture_of, unpack
 
 from sidelight import Conditioning, KernelInformationEmbedding, report
 from sidelight.datasets import turntable
-from sidelight.evaluate import leakage, recovery
+from sidelight.evaluate import leakage, recovery, trustworthiness
 from sidelight.plot._colouring import CYCLE
 from sidelight.plot._plane import plane_of
 from sidelight.report._informed import typical_entries
@@ -44,6 +44,14 @@ def rows_of_table(page, name):
 
 def test_sections_about_what_was_given_follow_the_map(page):
     assert sections_of(page)[:4] == ["map", "given", "across", "meaning"]
+
+
+def test_the_map_is_measured_beside_the_rows_without_the_effect_of_what_was_given(page, informed, views):
+    """Beside whole rows, a map that leaves out what it was told to looks worse than one that does not."""
+    after, before = rows_of_table(page, "trustworthiness after object"), rows_of_table(page, "trustworthiness")
+    rest = informed.corrected(views.X, given={"object": views.factors["object"]})
+    assert float(after[0]) == pytest.approx(trustworthiness(rest, informed.embedding_), abs=1e-3)
+    assert float(after[0]) > float(before[0]) + 0.05
 
 
 def test_a_model_that_was_given_nothing_has_no_such_sections(model, views, tmp_path):

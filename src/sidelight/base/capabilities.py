@@ -86,6 +86,7 @@ class Capabilities:
     has_latent_density: bool = _method("latent_log_density")
     has_density: bool = _method("score_samples")
     has_typicality: bool = _method("typicality")
+    has_training_typicality: bool = _method("training_typicality")
     has_latent_typicality: bool = _method("latent_typicality")
     has_novelty: bool = _method("is_novel")
     has_row_interval: bool = _method("inverse_transform_interval")
@@ -169,7 +170,7 @@ _ROWS = Capabilities().also("has_parameters", "has_columns", "has_feature_names"
 TWO_WAY = _ROWS.also(
     "has_transform", "has_inverse", "has_variance", "has_latent_density", "has_density", "has_score", "has_cost",
     "has_denoise", "has_embedding", "has_typicality", "has_latent_typicality", "has_jacobian", "has_inverse_jacobian",
-    "has_novelty", "has_row_interval", "has_place_interval",
+    "has_novelty", "has_training_typicality", "has_row_interval", "has_place_interval",
 )  # fmt: skip
 """An embedding of rows with an inverse."""
 

@@ -35,6 +35,7 @@ _OF_THE_MAP = frozenset({
     "embedding_", "given_", "explained_", "confounded_", "only_here_", "history_", "n_iter_", "gram_eigenvalues_",
     "certificate_", "relations_", "relation_names_", "relation_weights_", "relation_shares_", "axis_names_",
     "latent_log_density", "latent_typicality", "transform_view", "inverse_transform_view", "change_", "adapted_",
+    "training_typicality",
 })  # fmt: skip
 """Attributes of the embedding itself, independent of preprocessing: taken from the last step."""
 
@@ -159,13 +160,13 @@ class Chain:
         """Return how usual rows are among the training rows, after preprocessing, shape (m,)."""
         return np.asarray(self.last.typicality(self.rows(X)))
 
-    def novelty_p_value(self, X: Any) -> Array:
+    def novelty_p_value(self, X: Any, **side: Any) -> Array:
         """Return how often a row like the training rows would be as unusual as these, shape (m,)."""
-        return np.asarray(self.last.novelty_p_value(self.rows(X)))
+        return np.asarray(self.last.novelty_p_value(self.rows(X), **side))
 
-    def is_novel(self, X: Any, *, false_alarm: float = 0.01) -> Array:
+    def is_novel(self, X: Any, *, false_alarm: float = 0.01, **side: Any) -> Array:
         """Return whether each row is unlike all training rows, shape (m,)."""
-        return np.asarray(self.last.is_novel(self.rows(X), false_alarm=false_alarm))
+        return np.asarray(self.last.is_novel(self.rows(X), false_alarm=false_alarm, **side))
 
     def transform_interval(self, X: Any, **options: Any) -> Intervals:
         """Return intervals of the places of rows."""

@@ -38,8 +38,8 @@ def _has(name: str) -> Any:
 class InformedPipeline(DocumentedMixin, Pipeline):
     """A Pipeline whose methods take ``given`` for its last step, and which has the additional methods of that step.
 
-    These are ``counterfactual``, ``corrected``, ``adapt``, ``overlap``, ``impute`` and intervals, where the last step
-    has them.
+    These are ``counterfactual``, ``corrected``, ``adapt``, ``overlap``, ``impute``, ``is_novel`` and intervals, where
+    the last step has them.
 
     It is a subclass of scikit-learn's Pipeline. ``sidelight.save`` stores it as data.
 
@@ -185,10 +185,25 @@ class InformedPipeline(DocumentedMixin, Pipeline):
         """Intervals for the missing entries of rows around ``impute(X)``, under the same condition."""
         return self._chain().impute_interval(X, level=level)
 
+    @available_if(_has("has_typicality"))
+    def typicality(self, X: Any) -> Array:
+        """How usual rows are among the training rows, shape (m,), between 0 and 1."""
+        return self._chain().typicality(X)
+
+    @available_if(_has("has_training_typicality"))
+    def training_typicality(self) -> Array:
+        """How usual each training row is among the others, shape (n,)."""
+        return np.asarray(self._chain().training_typicality())
+
     @available_if(_has("has_novelty"))
-    def is_novel(self, X: Any, *, false_alarm: float = 0.01) -> Array:
+    def novelty_p_value(self, X: Any, *, given: Any = None) -> Array:
+        """How often a row like the training rows would be as unusual as these, shape (m,): a p-value."""
+        return self._chain().novelty_p_value(X, **_given(given))
+
+    @available_if(_has("has_novelty"))
+    def is_novel(self, X: Any, *, given: Any = None, false_alarm: float = 0.01) -> Array:
         """Whether each row is unlike all training rows, at a given rate of false alarms; shape (m,)."""
-        return self._chain().is_novel(X, false_alarm=false_alarm)
+        return self._chain().is_novel(X, false_alarm=false_alarm, **_given(given))
 
     @available_if(_has("has_score"))
     def score(self, X: Any, y: Any = None, *, given: Any = None) -> float:

@@ -66,6 +66,9 @@ class FittedModel(Protocol):
     def typicality(self, X: Any) -> Array:
         """Share of training rows of lower density than each row (has_typicality)."""
 
+    def training_typicality(self) -> Array:
+        """Typicality of the training rows, each left out of its own density (has_training_typicality)."""
+
     def latent_typicality(self, Z: Any) -> Array:
         """Share of training rows of lower latent density than each latent point (has_latent_typicality)."""
 

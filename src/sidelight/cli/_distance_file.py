@@ -12,7 +12,7 @@ from scipy import io, sparse
 
 from ._columns import ColumnRoles
 from ._cost import tell_cost
-from ._embed import Fitted, Request, check_out, fit_until_interrupted, tell_results, write_results
+from ._embed import Fitted, Request, check_out, fit_until_interrupted, write_results
 from ._given import parse_types
 from ._matrix import Matrix
 from ._methods import check_takes, make
@@ -20,6 +20,7 @@ from ._model_file import ModelFile
 from ._output import CommandError, Output, refuse_options
 from ._progress import bar
 from ._read import Reading, read, read_frame
+from ._told_results import tell_results
 
 __all__ = ["embed_distances", "read_distances"]
 

@@ -29,16 +29,19 @@ from ._matrix import Matrix, complete, scaling_for
 from ._methods import check_takes, make, needs_pairs
 from ._metric import HintFiles, learn, metric_settings, read_hints
 from ._model_file import ModelFile
-from ._output import INTERRUPTED, CommandError, Output
+from ._novelty import UnusualRows, unusual_rows
+from ._output import CommandError, Output
 from ._pairs import read_pairs
 from ._placement import Placement, place_fitted
 from ._progress import bar
 from ._read import Reading, read
-from ._relations import RelationOption, build_relations, tell_axes
+from ._relations import RelationOption, build_relations
+from ._repeated_columns import repeated_columns
 from ._report_rows import report_rows
 from ._second_view import SecondView, read_second
 from ._source import title_of
 from ._sparse_rows import column_means, is_sparse, takes_sparse
+from ._told_results import tell_results
 from ._write import check_free, embedding_frame, put_frame
 
 __all__ = [
@@ -48,8 +51,6 @@ __all__ = [
     "embed",
     "fit",
     "fit_until_interrupted",
-    "tell_given",
-    "tell_results",
     "write_results",
 ]
 
@@ -120,6 +121,17 @@ class Fitted:
         model, side = self.file.model, self.matrix.side
         return place_fitted(model, self.X, y=self.y, second=self.file.second, side=side)
 
+    @cached_property
+    def unusual(self) -> UnusualRows | None:
+        """How usual the rows are among each other, if the model can tell."""
+        return unusual_rows(self.file.model, self.matrix)
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about the rows for the report."""
+        words = [self.placement.words, self.unusual.words if self.unusual else ""]
+        return [*self.matrix.remarks, *filter(None, words)]
+
 
 def embed(talk: Output, request: Request) -> None:
     """Read, fit, write, and print a summary."""
@@ -132,6 +144,7 @@ def embed(talk: Output, request: Request) -> None:
     if request.how.image_shape is not None:
         matrix = _as_pictures(matrix, request.how.image_shape)
     talk.say(f"{title_of(request.data)}: {matrix.X.shape[0]} rows", style="bold")
+    matrix = replace(matrix, remarks=[*matrix.remarks, *repeated_columns(matrix)])
     for remark in matrix.remarks:
         talk.say(f"  {remark}")
     check_plain(plain=request.plain, report=request.report, given=matrix.given)
@@ -316,6 +329,8 @@ def write_results(request: Request, fitted: Fitted) -> None:
     with ExitStack() as stack:
         places = {what: stack.enter_context(atomic_write(path)) for what, path in request.results.items()}
         frame = embedding_frame(fitted.matrix, placed.values, placed.names, placed.columns)
+        if fitted.unusual is not None:
+            fitted.unusual.write(frame)
         put_frame(frame, places["embedding"], placed.values)
         fitted.file.save(places["model"])
         if "anndata" in places:
@@ -346,50 +361,5 @@ def _write_report(request: Request, fitted: Fitted, path: Path) -> None:
         **report_rows(fitted.file, fitted.matrix, request.how.wishes.colours),
         title=Path(title_of(request.data)).name,
         command=request.command,
-        notes=[*fitted.matrix.remarks, *([placed.words] if placed.words else [])],
+        notes=fitted.notes,
     )
-
-
-def tell_given(talk: Output, fitted: Fitted) -> None:
-    """Print how the model read the given columns."""
-    from sidelight.report._understood import understood
-
-    model, names = fitted.file.model, list(fitted.matrix.given.columns)
-    if not names:
-        return
-    words = understood(model)
-    if int(fitted.matrix.given.nunique().max()) < 2:
-        words = f"given: {', '.join(names)}: the same in every row, so there is nothing to factor out"
-    talk.say(words)
-    talk.answer["given"] = {
-        "columns": names,
-        "understood": words,
-        "explained": float(model.explained_),
-        "confounded": bool(model.confounded_),
-    }
-
-
-def tell_results(talk: Output, request: Request, fitted: Fitted) -> None:
-    """Print which files were written, and add them to the JSON answer."""
-    talk.answer |= {
-        **request.results,
-        "method": request.method,
-        "rows": fitted.matrix.X.shape[0],
-        "columns": fitted.X.shape[1] if fitted.is_distances else fitted.matrix.n_columns,
-        "dims": request.dims,
-        "standardized": fitted.file.is_standardized,
-        "seconds": fitted.seconds,
-        "interrupted": fitted.interrupted,
-        "remarks": fitted.matrix.remarks,
-    }
-    tell_given(talk, fitted)
-    if fitted.interrupted:
-        talk.exit_code = INTERRUPTED
-        talk.say(f"Interrupted after {fitted.seconds:.1f} s; the best embedding so far is kept.", style="yellow")
-    else:
-        talk.say(f"Done in {fitted.seconds:.1f} s.")
-    if fitted.placement.words:
-        talk.say(f"  {fitted.placement.words}")
-    tell_axes(talk, fitted.file.model, fitted.placement.names)
-    for path in request.results.values():
-        talk.say(f"  wrote {path}")

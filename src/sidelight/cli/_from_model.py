@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from ._changed_rows import Asked, changed_rows, tell_confounded
 from ._given import parse_entries, repeated
 from ._matrix import Matrix
 from ._model_file import ModelFile
-from ._novelty import add_latent_novelty, add_novelty, refuse_extrapolation
+from ._novelty import add_latent_novelty, add_novelty
 from ._output import CommandError, Output
+from ._overlap import refuse_extrapolation
 from ._placement import Placement, place_new
 from ._read import Reading, read, read_frame
 from ._report_rows import report_rows
@@ -155,7 +157,8 @@ def counterfactual(
     check_free([out], force=force)
     file = ModelFile.open(model)
     require(capabilities(file.model).has_counterfactual, file, "counterfactual", "show rows under another value")
-    asked, now = parse_entries(wanted.given, file.given), parse_entries(wanted.now, file.given, "--now")
+    asked = parse_entries(wanted.given, file.given, command=file.command)
+    now = parse_entries(wanted.now, file.given, "--now")
     if not asked:
         example = file.given[0].name if file.given else "batch"
         raise CommandError(f"counterfactual: name the new value with --given {example}=...")
@@ -163,10 +166,11 @@ def counterfactual(
     own = matrix.given if matrix.side else pd.DataFrame()
     changed = _completed(file, asked, own, len(matrix.rows), data)
     known = _completed(file, now, own, len(matrix.rows), data, "--now") if now or matrix.side else {}
-    refuse_extrapolation(talk, file.model, X, changed, known, force=force)
+    written = dict(text.split("=", 1) for text in wanted.given)
+    overlap = refuse_extrapolation(talk, file, matrix, X, changed, known, written, force=force)
     tell_confounded(talk, file)
     rows = file.way_back(partial(changed_rows, talk, file, X, changed, known, wanted.residual), wanted.columns)
-    _write_rows(_with_names(matrix, rows), rows, out)
+    _write_rows(_with_names(matrix, rows, {} if overlap is None else overlap.columns), rows, out)
     _tell_text(talk, file)
     _tell_rows(talk, rows, out, asked, "rows shown again in", wanted.given)
 
@@ -213,13 +217,15 @@ def _completed(
     return {"given": {name: same[name] if name in same else frame[name] for name in names}}
 
 
-def _with_names(matrix: Matrix, rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows behind their numbers in the file, their label and identifiers, so that they can be joined with the file."""
+def _with_names(
+    matrix: Matrix, rows: pd.DataFrame, more: Mapping[str, NDArray[Any]] = MappingProxyType({})
+) -> pd.DataFrame:
+    """Rows behind their numbers in the file, their label and identifiers (to join them with the file), and ``more``."""
     known: dict[str, Any] = {"row": matrix.rows}
     if matrix.row_names is not None:
         known[str(matrix.row_names.name)] = matrix.row_names.to_numpy()
     known |= {str(name): matrix.identifiers[name].to_numpy() for name in matrix.identifiers.columns}
-    return _beside(known, rows)
+    return _beside({**known, **more}, rows)
 
 
 def _others_first(frame: pd.DataFrame, rows: pd.DataFrame, latent: list[str]) -> pd.DataFrame:
@@ -303,6 +309,9 @@ def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) 
     Z = np.asarray(file.model.transform(X, **matrix.side)) if offers.has_transform else None
     if Z is not None and neighbours:
         measures["trustworthiness"] = float(evaluate.trustworthiness(rows, Z, n_neighbors=neighbours))
+        if matrix.side and offers.has_corrected and not matrix.given.isna().any(axis=None):
+            rest = np.asarray(coordinates(file.model.corrected(file.filled(X), **matrix.side)))
+            measures["trustworthiness_after_given"] = float(evaluate.trustworthiness(rest, Z, n_neighbors=neighbours))
         if isinstance(file.model, Chain):
             near = np.asarray(file.model.rows(X))
             measures["trustworthiness_in_the_metric"] = float(evaluate.trustworthiness(near, Z, n_neighbors=neighbours))

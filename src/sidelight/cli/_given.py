@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -83,8 +84,13 @@ def parse_periods(texts: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def parse_entries(texts: Sequence[str], columns: Sequence[Any], option: str = "--given") -> dict[str, Any]:
-    """Read ``COLUMN=VALUE`` pairs of an option as entries of the columns that a model was given."""
+def parse_entries(
+    texts: Sequence[str], columns: Sequence[Any], option: str = "--given", command: str = ""
+) -> dict[str, Any]:
+    """Read ``COLUMN=VALUE`` pairs of an option as entries of the columns that a model was given.
+
+    ``command`` fitted the model; the message about a column that was not given says how to fit one with it.
+    """
     known = {column.name: column for column in columns}
     found = {}
     for text in texts:
@@ -93,12 +99,30 @@ def parse_entries(texts: Sequence[str], columns: Sequence[Any], option: str = "-
             example = columns[0].name if columns else "batch"
             raise CommandError(f"{option} {text}: write it as COLUMN=VALUE, for example {example}=...")
         if not known:
-            raise CommandError(f"{option} {text}: the model was fitted without --given")
+            raise CommandError(f"{option} {text}: the model was fitted without --given{_fit_again(command, name)}")
         if name not in known:
-            near = suggestion(name, list(known)) or f"; it was given {', '.join(known)}"
+            given = f"; it was given {', '.join(known)}{_fit_again(command, name)}"
+            near = suggestion(name, list(known)) or given
             raise CommandError(f"{option} {text}: the model was not given a column {name}{near}")
         found[name] = entry_of(known[name], value, text, option)
     return found
+
+
+def _fit_again(command: str, name: str) -> str:
+    """How to fit a model that is given ``name``, too, by the command that fitted this one; "" if that is not known.
+
+    Examples
+    --------
+    >>> _fit_again("sidelight embed cars.csv --given price --out cars", "type")
+    '. Fit a second model: sidelight embed cars.csv --given price --out cars_type --given type'
+    """
+    words = shlex.split(command)
+    if words[:2] != ["sidelight", "embed"]:
+        return ""
+    if "--out" in words[:-1]:
+        at = words.index("--out") + 1
+        words[at] = f"{words[at].rstrip('/')}_{''.join(filter(str.isalnum, name))}"
+    return f". Fit a second model: {shlex.join([*words, '--given', name])}"
 
 
 def entry_of(column: Any, value: str, text: str, option: str = "--given") -> Any:

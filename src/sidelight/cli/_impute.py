@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from sidelight.persistence import load, save
 from sidelight.tables._column_fill import has_interval
@@ -136,7 +137,7 @@ def _check_columns(file: GappedFile, request: ImputeRequest) -> None:
 def _opened(path: Path) -> Imputer:
     model = load(path)
     if not isinstance(model, Imputer):
-        what = type(model).__name__
+        what = "Pipeline" if isinstance(model, Pipeline) else type(model).__name__
         raise CommandError(f"--model {path}: holds a {what} and no Imputer; make one with sidelight impute --save FILE")
     return model
 
@@ -236,6 +237,7 @@ def _tell(talk: Output, file: GappedFile, imputer: Imputer, found: ImputedColumn
         "stays_missing": {name: why for name, (_, why) in stays.items()},
         "method": imputer.method_,
         "held_out_error": dict(imputer.held_out_),
+        "column_errors": {name: error for name, error in _column_errors(imputer).items() if name in filled},
         "draws": request.draws,
         "interval": request.level,
         "model": request.save or request.model,
@@ -246,7 +248,7 @@ def _tell(talk: Output, file: GappedFile, imputer: Imputer, found: ImputedColumn
         columns = "1 column" if len(filled) == 1 else f"{len(filled)} columns"
         talk.say(f"{_entries(sum(filled.values()))} filled in {columns}:")
         for name, number in list(filled.items())[:_MOST_LINES]:
-            talk.say(f"  {name}: {number:,} of {len(file):,}{_only_value(imputer, name)}")
+            talk.say(f"  {name}: {number:,} of {len(file):,}{_only_value(imputer, name)}{_error_of(imputer, name)}")
         if len(filled) > _MOST_LINES:
             talk.say(f"  ... and {len(filled) - _MOST_LINES} more columns; --json lists all")
         talk.say(_method_sentence(imputer))
@@ -275,6 +277,16 @@ def _only_value(imputer: Imputer, name: str) -> str:
     if fill.source != "constant":
         return ""
     return f", with its only value {fill.fixed}; if an empty entry means something else there, use --drop {name}"
+
+
+def _column_errors(imputer: Imputer) -> dict[str, float]:
+    """Held-out errors of columns; none in files of before version 0.2."""
+    return dict(vars(imputer).get("column_errors_", {}))
+
+
+def _error_of(imputer: Imputer, name: str) -> str:
+    error = _column_errors(imputer).get(name)
+    return "" if error is None else f", error {error:.2f}"
 
 
 def _method_sentence(imputer: Imputer) -> str:

@@ -1,19 +1,68 @@
-"""Columns that say which rows or latent points are unlike the training rows, and refusals to extrapolate."""
+"""Columns that say which rows or latent points are unlike the training rows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities
 from sidelight.base.model import FittedModel
-from sidelight.maps.overlap import UNUSUAL, extrapolates
+from sidelight.maps.overlap import UNUSUAL
 
-from ._output import CommandError, Output
+from ._matrix import Matrix
+from ._output import Output
 
-__all__ = ["add_latent_novelty", "add_novelty", "refuse_extrapolation"]
+__all__ = ["UnusualRows", "add_latent_novelty", "add_novelty", "unusual_rows"]
+
+_LISTED = 5  # most unusual rows of the fit that are named
+_FEWEST, _MOST = 20, 5_000  # rows of the fit: with fewer none is unusual, with more the comparison takes long
+
+
+@dataclass(frozen=True)
+class UnusualRows:
+    """How usual the rows of a fit are among each other: ``density`` (n,), each row left out of its own."""
+
+    density: NDArray[Any]
+    rows: NDArray[np.int64]
+    names: Sequence[str]
+
+    def write(self, frame: pd.DataFrame) -> None:
+        """Add the columns ``density`` and ``unusual``."""
+        _put(frame, self.density)
+
+    @property
+    def words(self) -> str:
+        """The most unusual rows by name, most unusual first."""
+        listed = ", ".join(self.names[i] for i in self._first)
+        return f"Most unusual rows, each compared with the others (column density): {listed}."
+
+    @property
+    def answer(self) -> list[dict[str, Any]]:
+        """The same rows for ``--json``."""
+        return [
+            {"row": int(self.rows[i]), "name": self.names[i], "density": float(self.density[i])} for i in self._first
+        ]
+
+    @property
+    def _first(self) -> NDArray[np.int64]:
+        return np.argsort(self.density, kind="stable")[:_LISTED]
+
+
+def unusual_rows(model: FittedModel, matrix: Matrix) -> UnusualRows | None:
+    """How usual the rows of the fit are among each other; None for models that cannot tell, few rows and very many."""
+    if not (capabilities(model).has_training_typicality and _FEWEST <= matrix.n_rows <= _MOST):
+        return None
+    density = np.asarray(model.training_typicality())
+    if len(density) != matrix.n_rows:  # a fit on a sample of the rows
+        return None
+    numbers = [f"row {row}" for row in matrix.rows]
+    names = numbers if matrix.row_names is None else [str(name) for name in matrix.row_names]
+    return UnusualRows(density, matrix.rows, names)
 
 
 def add_novelty(talk: Output, frame: pd.DataFrame, model: FittedModel, X: Any) -> None:
@@ -36,36 +85,16 @@ def add_latent_novelty(talk: Output, frame: pd.DataFrame, model: FittedModel, Z:
 
 
 def _add(talk: Output, frame: pd.DataFrame, share: Any, what: str, rule: str) -> None:
-    unusual = np.asarray(share) < UNUSUAL
-    for name, values in (("density", np.asarray(share)), ("unusual", unusual)):
-        frame[name if name not in frame.columns else f"model_{name}"] = values
+    unusual = _put(frame, np.asarray(share))
     talk.answer["unusual"] = int(unusual.sum())
     if unusual.any():
         verb = "is" if unusual.sum() == 1 else "are"
         talk.say(f"{int(unusual.sum())} of {len(unusual)} {what} {verb} {rule} (column unusual)")
 
 
-def refuse_extrapolation(
-    talk: Output, model: FittedModel, X: Any, side: dict[str, Any], now: dict[str, Any], *, force: bool
-) -> None:
-    """Raise where a counterfactual asks for a value that was never seen near most of the rows, unless forced.
-
-    ``side`` holds the ``given`` asked for, ``now`` that of the rows, or nothing.
-    What is not refused is said: how many rows are extrapolated, and whether the value was seen too rarely to know.
-    """
-    if not side or not capabilities(model).has_overlap:
-        return
-    overlap = model.overlap(X, given=side["given"], given_now=now.get("given"))
-    far, unknown = int((overlap < UNUSUAL).sum()), int(np.isnan(overlap).sum())
-    talk.answer |= {"extrapolated": far, "overlap_unknown": unknown}
-    if extrapolates(overlap) and not force:
-        raise CommandError(
-            f"counterfactual: no rows like {far} of the {len(overlap)} were seen with that value, so the answer would "
-            "be an extrapolation; leave these rows out, or use --force to see it"
-        )
-    if far:
-        talk.say(
-            f"no rows like {far} of the {len(overlap)} were seen with that value: their answers are extrapolations"
-        )
-    if unknown:
-        talk.say(f"{unknown} of {len(overlap)}: fewer than ten rows were seen with that value, too few to rely on")
+def _put(frame: pd.DataFrame, share: NDArray[Any]) -> NDArray[np.bool_]:
+    """Write the columns ``density`` and ``unusual``, and return the second."""
+    unusual = np.asarray(share < UNUSUAL)
+    for name, values in (("density", np.round(share, 4)), ("unusual", unusual)):
+        frame[name if name not in frame.columns else f"model_{name}"] = values
+    return unusual

@@ -211,6 +211,39 @@ class InformedMixin(TwoWayMixin):
         back = self._rows(self._latent(X, known, variance=variance), known)
         return explained_share(self.frame_.inside(dense_points(X)), back, weight)
 
+    @available_if(has_data_space)
+    def novelty_p_value(self, X: object, *, given: object = None) -> Array:
+        """How often a row like the training rows would be as unusual as these, shape (m,): a p-value.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
+            Checked, and not used: whole rows are compared, with the effect of ``given`` in them.
+        """
+        self._check_given(X, given)
+        return np.asarray(super().novelty_p_value(X))
+
+    @available_if(has_data_space)
+    def is_novel(self, X: object, *, given: object = None, false_alarm: float = 0.01) -> Array:
+        """Whether nothing like a row was in the training data: a boolean array of shape (m,).
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
+            Checked, and not used: whole rows are compared, with the effect of ``given`` in them.
+        false_alarm : float, default=0.01
+            Share of rows like the training rows that may be called novel. Not below 1 / (n + 1), n the training rows
+            that are compared (at most 2,000): so few cannot tell.
+        """
+        self._check_given(X, given)
+        return np.asarray(super().is_novel(X, false_alarm=false_alarm))
+
+    def _check_given(self, X: object, given: object) -> None:
+        if given is not None:
+            self._known(given, len(self._checked(X)))
+
     def _has_data_space(self) -> bool:
         return self.metric != "precomputed"
 

@@ -36,7 +36,7 @@ from .entry_densities import (
 from .forest_fill import completion_work
 from .linear_gaussian_maps import LinearGaussianMaps
 
-__all__ = ["MODELS", "EntryModel", "HeldOut", "fit_entry_model", "hold_out"]
+__all__ = ["MODELS", "ColumnErrors", "EntryModel", "HeldOut", "fit_entry_model", "hold_out"]
 
 Array = npt.NDArray[Any]
 MODELS = ("gaussian", "mixture", "neighbours", "trees")
@@ -127,8 +127,16 @@ class HeldOut:
 
 
 @dataclass(frozen=True)
+class ColumnErrors:
+    """Held-out entries of each column: sums of squared errors (d,) of the chosen model, and numbers of entries (d,)."""
+
+    squares: Array
+    counts: Array
+
+
+@dataclass(frozen=True)
 class _Trial:
-    """k models; means and variances (k, e) of the held-out entries by them; value and weight (e,) of each entry."""
+    """k models; means and variances (k, e) of held-out entries by them; value, weight and column (e,) of each entry."""
 
     names: tuple[str, ...]
     members: tuple[Member, ...]
@@ -136,6 +144,7 @@ class _Trial:
     variances: Array
     truth: Array
     weight: Array
+    column: Array
 
     def squares(self, mean: Array) -> Array:
         """Weighted squared errors (e,) of predictions (e,)."""
@@ -154,6 +163,7 @@ def fit_entry_model(
     seed: int,
     n_jobs: int | None,
     tell: Callable[[str, float], None] | None = None,
+    tell_columns: Callable[[ColumnErrors], None] | None = None,
 ) -> EntryModel:
     """Fit a model of the missing entries of rows.
 
@@ -171,6 +181,8 @@ def fit_entry_model(
     tell : callable, optional
         Called with the name of each model that was tried and its root mean squared error on the held-out entries, in
         standard deviations of the columns.
+    tell_columns : callable, optional
+        Called with the errors of the chosen model in each column, in the same units.
     """
     centre, scale = _column_frame(X)
     inside = (np.asarray(X, dtype=np.float64) - centre) / scale
@@ -182,6 +194,8 @@ def fit_entry_model(
         return _calibrated(_fitted(inside, names, np.eye(len(names))[0], **how), centre, scale, ratio)
     trial = _tried(names, test, **how)
     weights = _chosen(trial, tell)
+    if tell_columns is not None:
+        tell_columns(_column_errors(trial, weights, X.shape[1]))
     density = _fitted(inside, names, weights, like=trial.members, **how)
     return _calibrated(density, centre, scale, _ratios(trial, weights))
 
@@ -245,7 +259,7 @@ def _tried(names: tuple[str, ...], test: HeldOut, *, n_jobs: int | None, **how: 
     members = fit_densities(test.rows, names, n_jobs=n_jobs, **how)
     found = [[part[hidden] for part in entry_moments(member, X, n_jobs)] for member in members]
     means, variances = (np.stack([pair[part] for pair in found]) for part in (0, 1))
-    return _Trial(names, tuple(members), means, variances, test.truth[rows][hidden], 1.0 / size[column])
+    return _Trial(names, tuple(members), means, variances, test.truth[rows][hidden], 1.0 / size[column], column)
 
 
 def _chosen(trial: _Trial, tell: Callable[[str, float], None] | None) -> Array:
@@ -262,6 +276,13 @@ def _chosen(trial: _Trial, tell: Callable[[str, float], None] | None) -> Array:
             tell("blend", trial.error(blended))
     gain = trial.squares(trial.means[0]) - trial.squares(blended)
     return np.asarray(weights if gain.mean() > gain.std() / np.sqrt(len(gain)) else alone)
+
+
+def _column_errors(trial: _Trial, weights: Array, d: int) -> ColumnErrors:
+    """The held-out errors of models with weights (k,), in each of d columns."""
+    squares = (weights @ trial.means - trial.truth) ** 2
+    counted = np.bincount(trial.column, minlength=d)
+    return ColumnErrors(np.bincount(trial.column, weights=squares, minlength=d), counted)
 
 
 def _ratios(trial: _Trial, weights: Array) -> Array:

@@ -34,7 +34,7 @@ from sidelight.neighbours.distances import bounded, padded_product, squared_dist
 from sidelight.neighbours.landmarks import spread_rows
 
 from .parzen import ParzenDensity, log_sum
-from .typicality import p_value
+from .typicality import p_values_among
 
 __all__ = ["LocalDensity", "local_density"]
 
@@ -79,7 +79,7 @@ class LocalDensity:
     """Mixture of kernels in the shape of their group and round kernels.
 
     ``groups``; ``points`` (n, d), the rows; ``member`` (n,), their groups; ``scale`` s; ``share`` ε; ``round`` p_0;
-    ``own`` (m,): sorted log densities of training rows that were held out.
+    ``own`` (m,): log densities of the training rows ``held_out`` (m,), each held out.
     """
 
     groups: Groups
@@ -89,6 +89,7 @@ class LocalDensity:
     share: float
     round: ParzenDensity
     own: Array
+    held_out: Array
 
     def log_density(self, Q: Array, n_jobs: int | None = None) -> Array:
         """``log p`` (m,) at each query (m, p)."""
@@ -106,17 +107,59 @@ class LocalDensity:
         return np.asarray(_log_sums(self.groups, self.whitened, Q, len(self.points), (self.scale,))[0])
 
     def typicality(self, Q: Array, n_jobs: int | None = None) -> Array:
-        """Share (m,) of held-out training rows with a lower density than each query (m, p)."""
-        return np.asarray(np.searchsorted(self.own, self.log_density(Q, n_jobs)) / len(self.own))
+        """Share (m,) of held-out training rows with a lower density than each query (m, p).
 
-    @property
+        A query that equals a training row is taken for it, and held out, too (``maps.known_rows``).
+        """
+        rows = self.round.known.find(Q)
+        return np.asarray(np.searchsorted(self.own_log_densities, self._compared(Q, rows, n_jobs)) / len(self.own))
+
+    @cached_property
     def own_log_densities(self) -> Array:
-        """The same as ``own``, by the name that round kernels have for it."""
-        return self.own
+        """Sorted log densities (m,) of training rows that were held out."""
+        return np.asarray(np.sort(self.own))
 
     def p_value(self, Q: Array, n_jobs: int | None = None) -> Array:
         """Conformal p-value (m,) of each query (m, p) among the held-out training rows."""
-        return p_value(self.own, self.log_density(Q, n_jobs))
+        rows = self.round.known.find(Q)
+        return p_values_among(self.own_log_densities, self._compared(Q, rows, n_jobs), rows >= 0)
+
+    def own_typicality(self) -> Array:
+        """Typicality (n,) of the training rows, each held out."""
+        own = self.own_log_densities
+        return np.asarray(np.searchsorted(own, self._held_out_logs(np.arange(len(self.points)))) / len(own))
+
+    def _compared(self, Q: Array, rows: Array, n_jobs: int | None) -> Array:
+        """Log densities (m,) of queries; of training rows, whose numbers are ``rows`` (m,), else -1, held out."""
+        logs, known = np.empty(len(Q)), rows >= 0
+        if not known.all():
+            logs[~known] = self.log_density(Q[~known], n_jobs)
+        if known.any():
+            logs[known] = self._held_out_logs(rows[known])
+        return logs
+
+    def _held_out_logs(self, rows: Array) -> Array:
+        """Log densities (m,) of training rows: held out in folds, or without their own kernel if not in the folds."""
+        place = np.full(len(self.points), -1)
+        place[self.held_out] = np.arange(len(self.held_out))
+        logs, others = self.own[place[rows]], rows[place[rows] < 0]
+        if len(others):
+            logs[place[rows] < 0] = self._without_own(others)
+        return np.asarray(logs)
+
+    def _without_own(self, rows: Array) -> Array:
+        """Log densities (m,) of training rows without their own kernels; the groups have learned from them."""
+        n, d = self.points.shape
+        all_kernels = self._log_kernels(self.points[rows]) + np.log(n)
+        own = np.empty(len(rows))
+        for g in range(len(self.groups.weights)):
+            at = np.flatnonzero(self.member[rows] == g)
+            step = (1 - np.sqrt(1 - self.scale)) ** 2 / self.scale  # from a row to the centre of its kernel
+            squares = step * (self.groups.whitened(self.points[rows[at]], g) ** 2).sum(axis=1)
+            own[at] = -0.5 * squares - 0.5 * d * np.log(self.scale) - self.groups.log_volumes()[g]
+        with np.errstate(divide="ignore"):
+            rest = all_kernels + np.log(-np.expm1(np.minimum(own - all_kernels, 0.0)))
+        return _mixed(rest - np.log(n - 1), self.round.held_out_log_densities(rows), self.share)
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw ``n`` points (n, p)."""
@@ -157,7 +200,7 @@ def local_density(density: ParzenDensity) -> LocalDensity | None:
     groups = fitted_groups(X, best.count, best.shrink)
     member = groups.joint(points).argmax(axis=1)
     own = _mixed(_held_out(X, best.count, best.shrink, (best.scale,), _FINE)[0], round_, best.share)
-    return LocalDensity(groups, points, member, best.scale, best.share, density, np.sort(own))
+    return LocalDensity(groups, points, member, best.scale, best.share, density, own, rows)
 
 
 @dataclass(frozen=True)

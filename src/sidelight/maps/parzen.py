@@ -29,8 +29,9 @@ from sidelight.neighbours.distances import bounded, squared_distances
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import distances_to_listed
 
+from .known_rows import KnownRows
 from .nearby import Searched, is_many, row_search
-from .typicality import p_value
+from .typicality import p_values_among
 
 if TYPE_CHECKING:
     from .local_density import LocalDensity
@@ -126,14 +127,37 @@ class ParzenDensity(Searched):
             logs[np.arange(len(rows)), rows] = -np.inf
         return np.asarray(logsumexp(logs, axis=1))
 
+    @cached_property
+    def known(self) -> KnownRows:
+        """The training rows, to be found among queries."""
+        return KnownRows(self.points)
+
     def typicality(self, Q: Array, n_jobs: int | None = None) -> Array:
-        """Share (m,) of the training rows whose leave-one-out density is lower than that of each query (m, p)."""
+        """Share (m,) of the training rows whose leave-one-out density is lower than that of each query (m, p).
+
+        A query that equals a training row is taken for it, and left out of its own density (``maps.known_rows``).
+        """
         own = self.own_log_densities
-        return np.asarray(np.searchsorted(own, self.log_density(Q, n_jobs)) / len(own))
+        return np.asarray(np.searchsorted(own, self._compared(Q, self.known.find(Q), n_jobs)) / len(own))
 
     def p_value(self, Q: Array, n_jobs: int | None = None) -> Array:
         """Conformal p-value (m,) of each query (m, p) among the same training rows."""
-        return p_value(self.own_log_densities, self.log_density(Q, n_jobs))
+        rows = self.known.find(Q)
+        return p_values_among(self.own_log_densities, self._compared(Q, rows, n_jobs), rows >= 0)
+
+    def own_typicality(self) -> Array:
+        """Typicality (n,) of the training rows, each left out of its own density."""
+        own = self.own_log_densities
+        return np.asarray(np.searchsorted(own, self.held_out_log_densities(np.arange(len(self.points)))) / len(own))
+
+    def _compared(self, Q: Array, rows: Array, n_jobs: int | None) -> Array:
+        """Log densities (m,) of queries; of training rows, whose numbers are ``rows`` (m,), else -1, left out."""
+        logs, known = np.empty(len(Q)), rows >= 0
+        if not known.all():
+            logs[~known] = self.log_density(Q[~known], n_jobs)
+        if known.any():
+            logs[known] = self.held_out_log_densities(rows[known])
+        return logs
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw ``n`` points (n, p): a random training row plus noise from its kernel."""

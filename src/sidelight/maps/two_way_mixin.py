@@ -151,7 +151,9 @@ class TwoWayMixin(MapRepresentation, IntervalMixin, NoveltyMixin, TransformerMix
 
         The share of training rows with a lower density (``score_samples``, each row left out of its own). It is about
         uniform for rows like the training rows; 0 means a lower density than that of every training row. Below 0.01 a
-        row is an outlier: ``transform`` still embeds it, but near rows that it does not resemble.
+        row is an outlier: ``transform`` still embeds it, but near rows that it does not resemble. A
+        row that equals a training row is taken for it and left out, too, unless more than a twentieth of the training
+        rows repeat (then new rows may be equal by chance; see ``training_typicality``).
 
         Examples
         --------
@@ -164,6 +166,23 @@ class TwoWayMixin(MapRepresentation, IntervalMixin, NoveltyMixin, TransformerMix
         X = self._checked(X)
         density = self._shaped_density() or self.density_
         return density.typicality(self.frame_.inside(X), self.n_jobs)
+
+    @available_if(has_data_space)
+    @one_blas_thread
+    def training_typicality(self) -> Array:
+        """How usual each training row is among the others, shape (n,): 0 for the most unusual row of the fit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sidelight import TwoWayEmbedding
+        >>> X = np.random.default_rng(0).normal(size=(100, 3))
+        >>> X[7] = 9.0
+        >>> TwoWayEmbedding().fit(X).training_typicality().argmin()
+        np.int64(7)
+        """
+        check_is_fitted(self)
+        return (self._shaped_density() or self.density_).own_typicality()
 
     @one_blas_thread
     def latent_typicality(self, X: Any) -> Array:

@@ -26,7 +26,16 @@ from sidelight.base.tiles import run_tiles, spans
 
 from .truncated import is_sparse
 
-__all__ = ["COMPARED", "DRAWN", "StandardizedDensity", "lower_share", "p_value", "view_p_values", "view_shares"]
+__all__ = [
+    "COMPARED",
+    "DRAWN",
+    "StandardizedDensity",
+    "lower_share",
+    "p_value",
+    "p_values_among",
+    "view_p_values",
+    "view_shares",
+]
 
 Array = npt.NDArray[Any]
 COMPARED = 2_000
@@ -111,6 +120,18 @@ def p_value(own: Array, values: Array) -> Array:
     array([0.25, 0.75, 1.  ])
     """
     return np.asarray((1.0 + lower_share(own, values) * len(own)) / (1.0 + len(own)))
+
+
+def p_values_among(own: Array, values: Array, known: Array) -> Array:
+    """P-values (m,) of values, of which those that are ``known`` (m,) are among ``own`` (n,) already.
+
+    Examples
+    --------
+    >>> p_values_among(np.array([-3.0, -1.0, 0.0]), np.array([-3.0, -3.0]), np.array([False, True]))
+    array([0.5       , 0.33333333])
+    """
+    counted = np.maximum(np.round(lower_share(own, values) * len(own)), 1.0)
+    return np.asarray(np.where(known, counted / len(own), p_value(own, values)))
 
 
 def view_p_values(own: Array, logs: Array) -> Array:

@@ -249,6 +249,7 @@ FITTED: dict[str, dict[str, str]] = {
         "model_": "?record d=p",
         "method_": "string",
         "held_out_": "dict number",
+        "column_errors_": "~dict number",
         "n_held_out_": "count",
         "sample_": "~record d=p",
         "seed_": "count",

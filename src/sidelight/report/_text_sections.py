@@ -104,10 +104,14 @@ def quality_section(context: Context) -> Section | None:
         labels = None
     measured = compare(context.X[whole], context.plane.Z[whole], labels=labels)
     rows = [(name.replace("_", " "), *_pair(values)) for name, values in measured.items()]
+    rest = _after_given(context, whole)
+    rows += rest
     rows += _kept_variance(context)
     html = table(rows, ("", "this map", "PCA"), "numbers")
     words = "One is best. PCA has as many dimensions and the same rows."
     words = " ".join([words, *measure_notes(informed=context.informed, after_a_step=context.after_a_step)])
+    if rest:
+        words += " After what was given: beside the rows without its effect, which is what this map is to show."
     if len(whole) < context.n_rows:
         words += f" Measured on the {len(whole):,} complete rows."
     if context.reliability is not None:
@@ -131,6 +135,20 @@ def measure_notes(*, informed: bool, after_a_step: bool) -> list[str]:
     if after_a_step:
         notes.append("Neighbours in the data are by plain distances, which a step before the map changed.")
     return notes
+
+
+def _after_given(context: Context, rows: NDArray[np.intp]) -> list[tuple[str, str, str]]:
+    """Trustworthiness and continuity beside rows without the effect of what was given, where the model can say it."""
+    if context.X is None or not context.informed or not capabilities(context.model).has_corrected:
+        return []
+    if context.known is None or not context.known.complete[rows].all():
+        return []
+    from sidelight.evaluate import compare
+
+    rest = np.asarray(context.model.corrected(context.X[rows], **context.given_of(rows)))
+    names = escape(", ".join(column.name for column in context.model.given_.columns))
+    measured = compare(rest, context.plane.Z[rows])
+    return [(f"{name} after {names}", *_pair(values)) for name, values in measured.items()]
 
 
 def _pair(values: Any) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number, refuse_too_large
 from sidelight.base.warnings import warn
 from sidelight.maps.entry_intervals import draw_scale, half_width
-from sidelight.maps.entry_models import MODELS, EntryModel, fit_entry_model, hold_out
+from sidelight.maps.entry_models import MODELS, ColumnErrors, EntryModel, fit_entry_model, hold_out
 from sidelight.maps.parameter_draws import RowSample, mean_shifts, sample_rows
 
 from ._column_kinds import ColumnUse, read_by
@@ -72,6 +72,9 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
     held_out_ : dict
         Model -> root mean squared error on the held-out entries, in standard deviations of the (encoded) columns; about
         1 is no better than the mean of the column. Empty if there were too few entries to hold any out.
+    column_errors_ : dict
+        Column -> root mean squared error of the chosen model on its held-out entries, in the same unit; columns without
+        held-out entries are not in it.
     n_held_out_ : int
         Number of these entries, on which intervals are calibrated.
     model_ : EntryModel or None
@@ -131,6 +134,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
     model_: EntryModel | None
     method_: str
     held_out_: dict[str, float]
+    column_errors_: dict[str, float]
     n_held_out_: int
     sample_: RowSample | None = None  # files of before version 0.2 have none
     seed_: int
@@ -177,12 +181,13 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
         refuse_too_large(self, "X", found.code)
         check_cost(self, self.estimate_cost(*found.code.shape), table.n_rows)
         rows = found.code[~np.isnan(found.code).all(axis=1)]  # a row without any entry tells nothing
-        model, errors = self._fitted_model(rows, seed)
+        model, errors, of_columns = self._fitted_model(rows, seed)
         self._remember_columns(X, table)
         self._warn_of_what_stays(found)
         self.plan_, self.model_, self.seed_ = plan, model, seed
         self.sample_ = sample_rows(rows, seed)
         self.held_out_, self.n_held_out_ = errors, int(hold_out(rows, seed).hidden.sum()) if errors else 0
+        self.column_errors_ = _errors_by_name(plan, of_columns)
         self.method_ = "none" if model is None else model.name
         return self
 
@@ -268,10 +273,11 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
         tried, rest = min(n, _TRIED), max(n - _TRIED, 0)
         return Cost(64 * n * d + 64 * d * min(n, d), 0.1 + d**1.4 * (1.5e-3 * tried**0.6 + 3e-5 * rest))
 
-    def _fitted_model(self, A: Array, seed: int) -> tuple[EntryModel | None, dict[str, float]]:
-        """The model of the code (n, p), None if it has no columns, and the errors of the candidate models."""
+    def _fitted_model(self, A: Array, seed: int) -> tuple[EntryModel | None, dict[str, float], ColumnErrors | None]:
+        """The model of the code (n, p), None if it has no columns, and errors: of the candidate models, and by column."""
         if not A.shape[1]:
-            return None, {}
+            return None, {}, None
+        of_columns: list[ColumnErrors] = []
         errors: dict[str, float] = {}
         bar = ProgressBar(type(self).__name__) if self.verbose else None
 
@@ -281,10 +287,11 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
                 bar.drawn = 0.0  # these are few, and each is to be seen
                 bar.show(f"tried {name}: held-out error {error:.3f}")
 
-        model = fit_entry_model(A, self.method, owner=type(self).__name__, seed=seed, n_jobs=self.n_jobs, tell=tell)
+        how: Any = {"owner": type(self).__name__, "seed": seed, "n_jobs": self.n_jobs}
+        model = fit_entry_model(A, self.method, tell=tell, tell_columns=of_columns.append, **how)
         if bar is not None:
             bar.close(f"fitted {model.name} to {len(A):,} rows")
-        return model, errors
+        return model, errors, of_columns[0] if of_columns else None
 
     def _read(self, X: Any) -> GappedTable:
         check_is_fitted(self, "plan_")
@@ -317,3 +324,15 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
             rule = f"cannot be filled, so {'its' if one else 'their'} missing entries stay missing"
             remedy = f"Say with kinds what {'it is, or drop it' if one else 'they are, or drop them'}"
             warn(error_message(self, "X", f"column{'' if one else 's'} {shown}{more}", rule, remedy), UserWarning)
+
+
+def _errors_by_name(plan: FillPlan, errors: ColumnErrors | None) -> dict[str, float]:
+    """Root mean squared error of each column of the table that has held-out entries, over the columns of its code."""
+    if errors is None:
+        return {}
+    found = {}
+    for block in plan.blocks:
+        count = int(errors.counts[block.columns].sum())
+        if count:
+            found[block.name] = float(np.sqrt(errors.squares[block.columns].sum() / count))
+    return found
