@@ -208,7 +208,7 @@ class Chain:
         return Intervals(np.minimum(*ends), np.maximum(*ends), level=found.level)
 
     def score(self, X: Any, **side: Any) -> float:
-        """Share of the variance of the data explained by the reconstruction."""
+        """Share of the variance of the data, in their own units, that the reconstruction explains."""
         rows, inputs = np.asarray(X, dtype=np.float64), self._seen(X)
         back = self.last.inverse_transform(self.last.transform(inputs[-1], **side), **side)
         lost = rows - np.asarray(self._back(back, None, inputs), dtype=np.float64)

@@ -15,11 +15,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .capabilities import capabilities
+from .capabilities import capabilities, given_of
 from .chain import Chain
 from .estimator import DocumentedMixin
 from .intervals import Intervals
 from .messages import error_message
+from .warnings import warn
 
 __all__ = ["InformedPipeline"]
 
@@ -33,6 +34,17 @@ def _has(name: str) -> Any:
         return bool(getattr(capabilities(Chain.of(pipeline)), name, False))
 
     return check
+
+
+def _last_has_score(pipeline: InformedPipeline) -> bool:
+    return capabilities(Chain.of(pipeline).last).has_score
+
+
+_SCORED_WITHOUT = (
+    "InformedPipeline: score without given, with which the model was fitted: every row is averaged over its values. "
+    "Pass given to score. GridSearchCV and cross_validate do so only with metadata routing: "
+    "sklearn.set_config(enable_metadata_routing=True)."
+)
 
 
 class InformedPipeline(DocumentedMixin, Pipeline):
@@ -191,11 +203,28 @@ class InformedPipeline(DocumentedMixin, Pipeline):
         """Whether nothing like a row was in the training data, at a rate of false alarms; shape (m,)."""
         return self._chain().is_novel(X, false_alarm=false_alarm)
 
-    @available_if(_has("has_score"))
-    def score(self, X: Any, y: Any = None, *, given: Any = None) -> float:
-        """Share of the variance of the data that the reconstruction through all steps explains."""
-        del y
-        return self._chain().score(X.toarray() if hasattr(X, "toarray") else X, **_given(given))
+    @available_if(_last_has_score)
+    def score(self, X: Any, y: Any = None, *, given: Any = None, sample_weight: Any = None) -> float:
+        """The score of the last step, as in scikit-learn's Pipeline: in the columns that it sees, after the others.
+
+        Of an embedding that is the share of the variance of these columns that survives the way there and back, so that
+        columns count as the steps before scale them.
+
+        Parameters
+        ----------
+        X : rows of shape (m, d)
+        y : array or None, default=None
+            For last steps whose score compares it.
+        given : array of shape (m,) or (m, g), table, or one value for all rows
+            What the rows are known to be. A model that was fitted with it warns where it is left out: GridSearchCV and
+            ``cross_validate`` pass it on to ``score`` only with scikit-learn's metadata routing.
+        sample_weight : array of shape (m,) or None, default=None
+        """
+        chain = self._chain()
+        if given is None and given_of(chain.last) is not None:
+            warn(_SCORED_WITHOUT, UserWarning)
+        options = _given(given) if sample_weight is None else {**_given(given), "sample_weight": sample_weight}
+        return float(chain.last.score(chain.rows(X), *(() if y is None else (y,)), **options))
 
     def _chain(self) -> Chain:
         check_is_fitted(self)
