@@ -31,7 +31,7 @@ def _has(name: str) -> Any:
     """Whether all steps together have a capability."""
 
     def check(pipeline: InformedPipeline) -> bool:
-        return bool(getattr(capabilities(Chain.of(pipeline)), name, False))
+        return bool(getattr(capabilities(Chain.of(pipeline, tables=True)), name, False))
 
     return check
 
@@ -99,8 +99,11 @@ class InformedPipeline(DocumentedMixin, Pipeline):
         return chain.last.transform(chain.rows(X), **_given(given))
 
     @available_if(_has("has_inverse"))
-    def inverse_transform(self, X: Any, *, given: Any = None, columns: Any = None) -> Array:
-        """Map latent points (m, q) back to rows of data (m, d), through all steps; in some ``columns``."""
+    def inverse_transform(self, X: Any, *, given: Any = None, columns: Any = None) -> Any:
+        """Map latent points (m, q) back to rows of data (m, d), through all steps; in some ``columns``.
+
+        After a ``TableEncoder`` that was fitted to a table: a table of the same library, with its columns and types.
+        """
         return self._chain().inverse_transform(X, columns=columns, **_given(given))
 
     @available_if(_has("has_counterfactual"))
@@ -113,8 +116,8 @@ class InformedPipeline(DocumentedMixin, Pipeline):
         residual: str | float = "auto",
         return_std: bool = False,
         columns: Any = None,
-    ) -> Array | tuple[Array, Array]:
-        """Rows (m, d) as the model has them under another ``given``, back through all steps.
+    ) -> Any:
+        """Rows (m, d) as the model has them under another ``given``, back through all steps; a table for a table.
 
         Parameters
         ----------
@@ -136,12 +139,12 @@ class InformedPipeline(DocumentedMixin, Pipeline):
             options |= {"given_now": given_now, "residual": residual}
         if return_std:
             options["return_std"] = True
-        return self._chain().counterfactual(X, given=given, **options)
+        return _with_index_of(X, self._chain().counterfactual(X, given=given, **options))
 
     @available_if(_has("has_corrected"))
-    def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Array:
+    def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Any:
         """Rows (m, d) without the effect of ``given``, or with that of ``to`` instead, back through all steps."""
-        return np.asarray(self._chain().corrected(X, given=given, to=to, columns=columns))
+        return _with_index_of(X, self._chain().corrected(X, given=given, to=to, columns=columns))
 
     @available_if(_has("has_adapt"))
     def adapt(self, X: Any, *, given: Any) -> InformedPipeline:
@@ -167,7 +170,11 @@ class InformedPipeline(DocumentedMixin, Pipeline):
     def inverse_transform_interval(
         self, X: Any, *, given: Any = None, level: float = 0.9, columns: Any = None
     ) -> Intervals:
-        """Intervals of the rows at latent points, where the steps before the last scale each column by itself."""
+        """Intervals of the rows at latent points, where the steps before the last scale each column by itself.
+
+        After a ``TableEncoder``: tables of the lower and upper ends of numbers, dates and ordered categories; missing
+        for other categories, of which ``probabilities`` has a table of each column, by level.
+        """
         return self._chain().inverse_transform_interval(X, level=level, columns=columns, **_given(given))
 
     @available_if(_has("has_place_interval"))
@@ -179,7 +186,7 @@ class InformedPipeline(DocumentedMixin, Pipeline):
     def counterfactual_interval(
         self, X: Any, *, given: Any, given_now: Any = None, residual: str | float = "auto", level: float = 0.9
     ) -> Intervals:
-        """Intervals around ``counterfactual``, where the steps before the last scale each column by itself."""
+        """Intervals around ``counterfactual``, likewise; tables after a ``TableEncoder``."""
         options = {"given_now": given_now, "residual": residual, "level": level}
         return self._chain().counterfactual_interval(X, given=given, **options)
 
@@ -202,6 +209,16 @@ class InformedPipeline(DocumentedMixin, Pipeline):
     def is_novel(self, X: Any, *, false_alarm: float = 0.01) -> Array:
         """Whether nothing like a row was in the training data, at a rate of false alarms; shape (m,)."""
         return self._chain().is_novel(X, false_alarm=false_alarm)
+
+    @available_if(_has("has_typicality"))
+    def typicality(self, X: Any) -> Array:
+        """How usual rows are among the training rows, as the last step has it; shape (m,)."""
+        return self._chain().typicality(X)
+
+    @property
+    def embedding_(self) -> Array:
+        """The map (n, q) of the training rows, of the last step."""
+        return np.asarray(self.steps[-1][1].embedding_)
 
     @available_if(_last_has_score)
     def score(self, X: Any, y: Any = None, *, given: Any = None, sample_weight: Any = None) -> float:
@@ -228,7 +245,7 @@ class InformedPipeline(DocumentedMixin, Pipeline):
 
     def _chain(self) -> Chain:
         check_is_fitted(self)
-        return Chain.of(self)
+        return Chain.of(self, tables=True)
 
     def _side(self, given: Any) -> dict[str, Any]:
         """``given`` as the argument of the last step that scikit-learn's Pipeline understands."""
@@ -244,3 +261,8 @@ class InformedPipeline(DocumentedMixin, Pipeline):
 
 def _given(given: Any) -> dict[str, Any]:
     return {} if given is None else {"given": given}
+
+
+def _with_index_of(X: Any, found: Any) -> Any:
+    """A pandas table with the index of the rows it was made from; anything else as it is."""
+    return found.set_axis(X.index, axis=0) if hasattr(X, "iloc") and hasattr(found, "set_axis") else found
