@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sidelight import KernelInformationEmbedding, TableEncoder
-from sidelight.pipeline import make_pipeline
+import sidelight
+from sidelight import KernelInformationEmbedding, TableEncoder, plot
+from sidelight.pipeline import InformedPipeline, make_pipeline
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -85,4 +87,43 @@ def test_what_the_last_step_says_of_rows_can_be_asked_of_the_pipeline(model):
     np.testing.assert_array_equal(model.embedding_, model[-1].embedding_)
     np.testing.assert_array_equal(model.typicality(TABLE), model[-1].typicality(rows))
     np.testing.assert_array_equal(model.is_novel(TABLE, false_alarm=0.1), model[-1].is_novel(rows, false_alarm=0.1))
+    Z = model.embedding_[:5]
+    np.testing.assert_array_equal(model.latent_log_density(Z), model[-1].latent_log_density(Z))
     assert not hasattr(make_pipeline(TableEncoder(), KernelInformationEmbedding()), "embedding_")
+
+
+@pytest.mark.parametrize("kind", [InformedPipeline, Pipeline])
+def test_a_fitted_pipeline_can_be_drawn(model, kind):
+    pytest.importorskip("matplotlib").use("Agg")
+    ax = plot.scatter(kind(model.steps), colour=SIZE)
+    np.testing.assert_array_equal(ax.collections[0].get_offsets(), model[-1].embedding_)
+
+
+def test_columns_that_are_not_named_stay_as_they_are_now():
+    given = pd.DataFrame({"group": GIVEN, "age": SIZE + RNG.normal(size=90)})
+    model = make_pipeline(StandardScaler(), KernelInformationEmbedding(max_iter=15))
+    X = TABLE[["length", "rooms"]].to_numpy()
+    model.fit(X, given=given)
+    found = model.counterfactual(X, given={"group": "b"}, given_now=given)
+    np.testing.assert_array_equal(found, model.counterfactual(X, given=given.assign(group="b"), given_now=given))
+    assert not np.allclose(found, model.counterfactual(X, given={"group": "a"}, given_now=given))
+    sentence = r"given=1 column does not match the 2 columns of fit \('group', 'age'\)\. .* from given_now"
+    with pytest.raises(ValueError, match=sentence):
+        model.counterfactual(X, given={"group": "b"})
+
+
+@pytest.mark.parametrize("form", [lambda table: table, lambda table: pl.DataFrame(table.to_dict("list"))])
+def test_text_in_the_rows_is_named_with_the_encoder(form):
+    sentence = (
+        r"KernelInformationEmbedding: X=text in column 'kind' is not a number\. Put sidelight\.TableEncoder\(\) before"
+    )
+    with pytest.raises(ValueError, match=sentence):
+        KernelInformationEmbedding().fit(form(TABLE))
+    with pytest.raises(ValueError, match=r"X=text is not a number\. Put sidelight\.TableEncoder"):
+        KernelInformationEmbedding().fit(TABLE.to_numpy())
+
+
+def test_the_listing_of_the_library_has_public_names_only():
+    shown = [name for name in dir(sidelight) if not name.startswith("__")]
+    assert not {"Any", "find_spec", "importlib", "_ROOMS", "_MODULES"} & set(shown)
+    assert {"KernelInformationEmbedding", "evaluate", "save"} <= set(shown)

@@ -215,6 +215,11 @@ class InformedPipeline(DocumentedMixin, Pipeline):
         """How usual rows are among the training rows, as the last step has it; shape (m,)."""
         return self._chain().typicality(X)
 
+    @available_if(_has("has_latent_density"))
+    def latent_log_density(self, Z: Any) -> Array:
+        """Log density (m,) of latent points (m, q), of the last step."""
+        return np.asarray(self._chain().last.latent_log_density(Z))
+
     @property
     def embedding_(self) -> Array:
         """The map (n, q) of the training rows, of the last step."""
