@@ -162,4 +162,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ROOMS, *_MODULES})
+    return sorted({*(name for name in globals() if name.startswith("__")), *_ROOMS, *_MODULES})

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from persistence_standins import Shelf, Stranger, Unlisted
 from sklearn.decomposition import PCA
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+from sidelight import ProbabilisticPCA
 from sidelight.base import files as _atomic
 from sidelight.persistence import load, save
 
@@ -81,3 +83,18 @@ def test_permissions_follow_the_umask_and_then_the_replaced_file(file):
     save(Shelf("again"), file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert load(file).content == "again"
+
+
+def test_a_search_is_refused_with_what_to_save_instead(tmp_path):
+    search = GridSearchCV(ProbabilisticPCA(), {"n_components": [1, 2]}, cv=2)
+    search.fit(np.random.default_rng(0).normal(size=(40, 4)))
+    with pytest.raises(TypeError, match=r"model=GridSearchCV is not a model .* save\(search\.best_estimator_, path\)"):
+        save(search, tmp_path / "model.sidelight")
+    save(search.best_estimator_, tmp_path / "model.sidelight")
+
+
+def test_a_path_that_cannot_be_written_is_named_as_it_was_given(tmp_path):
+    path = tmp_path / "nowhere" / "model.sidelight"
+    with pytest.raises(FileNotFoundError) as caught:
+        save(ProbabilisticPCA(1).fit(np.random.default_rng(0).normal(size=(40, 4))), path)
+    assert caught.value.filename == str(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 
 import sidelight
 from sidelight import Conditioning, KernelInformationEmbedding
+from sidelight.base.warnings import DesignWarning
 from sidelight.side.given import Given
 
 NAN = float("nan")
@@ -225,7 +227,13 @@ REFUSED = {
     "no columns": ({}, 3, {}, "given=no columns says nothing"),
     "a frame without columns": (np.empty((3, 0)), 3, {}, "is neither one column nor a table of columns"),
     "a number": (3.0, 3, {}, "is neither one column nor a table of columns"),
-    "one string": ("abc", 3, {}, "is neither one column nor a table of columns"),
+    "one string": ("abc", 3, {}, r"given='abc' is one text, not one entry per row\. .* given=X\['abc'\]"),
+    "names": (
+        ["abc", "d"],
+        3,
+        {},
+        r"2 entries in 'given' does not match the 3 rows of X\. .* given=X\[\['abc', 'd'\]\]",
+    ),
     "three dimensions": (np.zeros((3, 1, 1)), 3, {}, "is neither one column nor a table of columns"),
     "nested in a table": ({"a": np.zeros((3, 2))}, 3, {}, "is neither one column nor a table of columns"),
     "all missing": ([None, NAN], 2, {}, "given=column 'given' has no entry at all"),
@@ -336,3 +344,31 @@ def test_saving_keeps_the_columns_to_the_value_and_type(name, tmp_path):
     for kept, first in zip(loaded.given_.columns, model.given_.columns, strict=True):
         assert [type(c) for c in kept.categories] == [type(c) for c in first.categories]
     np.testing.assert_array_equal(loaded.transform(X, given=given), model.transform(X, given=given))
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.Series, lambda g: pd.Series(g, dtype="Int64").mask(g == 77)])
+def test_whole_numbers_that_repeat_like_labels_are_named(form):
+    """79 schools, each on 12 rows, are read as a quantity, which a reader has to know."""
+    school = np.repeat(np.arange(79), 12)
+    sentence = r"given column '.*' has 7[89] whole numbers, each on 12 rows on average: taken as a quantity; pass it as"
+    with pytest.warns(DesignWarning, match=sentence):
+        found = Given.learn("Model", form(school), len(school))
+    assert found.columns[0].kind == "number"
+
+
+@pytest.mark.parametrize(
+    ("entries", "kinds"),
+    [
+        (np.repeat(np.arange(79), 12).astype(str), None),
+        (np.repeat(np.arange(79), 12), "category"),
+        (np.repeat(np.arange(79), 12), "number"),
+        (np.repeat(np.arange(79.0), 12), None),
+        (np.repeat(np.arange(50), 12), None),
+        (np.repeat(np.arange(79), 9), None),
+    ],
+    ids=["text", "said to be labels", "said to be numbers", "fractions", "few", "rare"],
+)
+def test_columns_that_cannot_be_mistaken_are_not_named(entries, kinds):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DesignWarning)
+        Given.learn("Model", entries, len(entries), kinds)

@@ -60,7 +60,7 @@ def test_one_value_for_two_columns_gets_a_sentence():
     )
     with pytest.raises(ValueError, match=words):
         BOTH.counterfactual(X, given="treated")
-    with pytest.raises(ValueError, match=r"given=1 columns does not match the 2 columns of fit"):
+    with pytest.raises(ValueError, match=r"given=1 column does not match the 2 columns of fit"):
         BOTH.counterfactual(X, given={"group": "treated"})
 
 

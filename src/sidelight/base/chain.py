@@ -14,6 +14,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 from sklearn.pipeline import Pipeline
@@ -52,17 +53,20 @@ class Chain:
         Preprocessing steps, without "passthrough".
     last : fitted model
         The step that computes the embedding.
+    tables : bool
+        Rows go back to a table where the first step makes one (``TableEncoder``); otherwise to an array of its entries.
     """
 
     pipeline: Pipeline
     before: tuple[Any, ...]
     last: Any
+    tables: bool = False
 
     @classmethod
-    def of(cls, pipeline: Pipeline) -> Chain:
+    def of(cls, pipeline: Pipeline, *, tables: bool = False) -> Chain:
         """Return the chain of a Pipeline of fitted steps."""
         *before, last = [step for _, step in _steps(pipeline)]
-        return cls(pipeline, tuple(before), last)
+        return cls(pipeline, tuple(before), last, tables)
 
     @property
     def steps(self) -> tuple[Any, ...]:
@@ -75,14 +79,15 @@ class Chain:
         last, first = capabilities(self.last), capabilities(self.steps[0])
         way_back = last.has_inverse and all(goes_back(step) for step in self.before)
         by_column = all(map(_is_by_column, self.before))
+        has_ends = all(map(_is_by_column, self._after_the_encoder)) if self.tables else by_column
         return replace(
             last,
             has_inverse=way_back,
             has_counterfactual=way_back and last.has_counterfactual,
             has_corrected=way_back and last.has_corrected,
             has_score=way_back,
-            has_row_interval=last.has_row_interval and by_column,
-            has_counterfactual_interval=last.has_counterfactual_interval and by_column,
+            has_row_interval=last.has_row_interval and has_ends,
+            has_counterfactual_interval=last.has_counterfactual_interval and has_ends,
             has_impute=last.has_impute and by_column,
             has_impute_interval=last.has_impute_interval and by_column,
             score_is_log_density=False,
@@ -119,14 +124,14 @@ class Chain:
         """Return the latent coordinates (m, q) of rows (m, d)."""
         return np.asarray(self.last.transform(self.rows(X), **side))
 
-    def inverse_transform(self, Z: Any, **side: Any) -> Array:
+    def inverse_transform(self, Z: Any, **side: Any) -> Any:
         """Return rows of data (m, d) at latent points (m, q); with ``columns``, in these, by name or number."""
         columns = side.pop("columns", None)
         return self._back(self.last.inverse_transform(Z, **side), columns)
 
     def counterfactual(
         self, X: Any, *, given: Any, columns: Any = None, return_std: bool = False, **options: Any
-    ) -> Array | tuple[Array, Array]:
+    ) -> Any:
         """Return rows (m, d) as they would be under another value of ``given``; options as the last step has them.
 
         With ``return_std`` also standard deviations, those of the last step carried back through linear steps.
@@ -135,10 +140,10 @@ class Chain:
         if not return_std:
             return self._back(self.last.counterfactual(inputs[-1], given=given, **options), columns, inputs)
         rows, std = self.last.counterfactual(inputs[-1], given=given, return_std=True, **options)
-        spread = self._blocks(np.square(std), columns, inputs, self._back_variance)
+        spread = np.asarray(self._blocks(np.square(std), columns, inputs, self._back_variance))
         return self._back(rows, columns, inputs), np.sqrt(spread).astype(std.dtype, copy=False)
 
-    def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Array:
+    def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Any:
         """Return rows (m, d) without the effect of ``given``, or with that of ``to`` instead; in some ``columns``."""
         inputs = self._seen(X)
         return self._back(self.last.corrected(inputs[-1], given=given, to=to), columns, inputs)
@@ -204,12 +209,31 @@ class Chain:
         rows = np.asarray(X, dtype=estimates.dtype)
         return np.where(np.isnan(rows), estimates, rows)
 
+    @property
+    def _after_the_encoder(self) -> tuple[Any, ...]:
+        """The steps before the last, without an encoder of tables that comes first."""
+        return self.before[1:] if self.before and hasattr(self.before[0], "_ends_of_tables") else self.before
+
     def _back_interval(self, found: Intervals, columns: Any = None) -> Intervals:
+        if self.tables and len(self._after_the_encoder) < len(self.before):
+            return self._back_to_tables(found, columns)
         ends = [self._back(end, columns) for end in (found.lower, found.upper)]  # a scale may be negative
         return Intervals(np.minimum(*ends), np.maximum(*ends), level=found.level)
 
+    def _back_to_tables(self, found: Intervals, columns: Any) -> Intervals:
+        """Intervals as tables: ends of numbers, and the probabilities of categories at their middles."""
+        middle = 0.5 * (np.asarray(found.lower) + np.asarray(found.upper))
+        inner = replace(self, before=self._after_the_encoder)
+        one, mean, other = (inner._back(rows) for rows in (found.lower, middle, found.upper))
+        lower, upper, levels = self.before[0]._ends_of_tables(np.minimum(one, other), np.maximum(one, other), mean)
+        if columns is not None:
+            names = getattr(self.before[0], "feature_names_in_", None)
+            at = chosen_columns(self.pipeline, columns, self.n_features_in_, names)
+            lower, upper = _in_columns(lower, at), _in_columns(upper, at)
+        return Intervals(lower, upper, levels, found.level)
+
     def score(self, X: Any, **side: Any) -> float:
-        """Share of the variance of the data explained by the reconstruction."""
+        """Share of the variance of the data, in their own units, that the reconstruction explains."""
         rows, inputs = np.asarray(X, dtype=np.float64), self._seen(X)
         back = self.last.inverse_transform(self.last.transform(inputs[-1], **side), **side)
         lost = rows - np.asarray(self._back(back, None, inputs), dtype=np.float64)
@@ -236,16 +260,16 @@ class Chain:
             X = step.transform(X)
         return [*inputs, X]
 
-    def _back(self, rows: Any, columns: Any = None, inputs: list[Any] | None = None) -> Array:
+    def _back(self, rows: Any, columns: Any = None, inputs: list[Any] | None = None) -> Any:
         """Apply the inverse of the preprocessing steps; with ``columns``, keep no more than a block of all columns.
 
         ``inputs``: the rows that each step was given, where rows come from rows.
         """
 
-        def whole(rows: Any, inputs: list[Any]) -> Array:
+        def whole(rows: Any, inputs: list[Any]) -> Any:
             for step, own in zip(reversed(self.before), reversed(inputs[:-1]), strict=True):
                 rows = undone(step, rows, own)
-            return np.asarray(rows)
+            return rows if self.tables and hasattr(rows, "columns") else np.asarray(rows)
 
         return self._blocks(rows, columns, inputs or [None] * len(self.steps), whole)
 
@@ -255,12 +279,14 @@ class Chain:
             V = undone_variance(self.pipeline, step, V, own)
         return V
 
-    def _blocks(self, values: Any, columns: Any, inputs: list[Any], back: Callable[[Any, list[Any]], Array]) -> Array:
+    def _blocks(self, values: Any, columns: Any, inputs: list[Any], back: Callable[[Any, list[Any]], Any]) -> Any:
         """What ``back(values, inputs)`` makes of rows (m, k), in all columns or block by block in some."""
         if columns is None:
             return back(values, inputs)
         names = getattr(self.steps[0], "feature_names_in_", None)
         at = chosen_columns(self.pipeline, columns, self.n_features_in_, names)
+        if len(self._after_the_encoder) < len(self.before):
+            return _in_columns(back(values, inputs), at)
         parts = spans(len(values), _BLOCK)
         return np.concatenate([back(values[part], [_some(own, part) for own in inputs])[:, at] for part in parts])
 
@@ -274,6 +300,11 @@ _BY_COLUMN = frozenset({
 def _is_by_column(step: Any) -> bool:
     """Whether the ends of an interval before a step are those after it, taken back."""
     return type(step).__module__.startswith("sklearn.") and type(step).__name__ in _BY_COLUMN
+
+
+def _in_columns(table: Any, at: Array) -> Any:
+    """Some columns of an array or of a table of any library, by number."""
+    return table[:, at] if isinstance(table, np.ndarray) else nw.from_native(table)[:, at.tolist()].to_native()
 
 
 def _some(rows: Any, part: slice) -> Any:

@@ -43,7 +43,10 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def _reserve(unfinished: Path, target: Path) -> int:
     """Create the temporary file; return the permissions that the final file is to have."""
-    os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    try:
+        os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except OSError as error:  # of a file whose name the user never gave
+        raise OSError(error.errno, error.strerror, str(target)) from None
     known = target if target.exists() else unfinished
     return stat.S_IMODE(known.stat().st_mode)
 

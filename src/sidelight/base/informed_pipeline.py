@@ -15,11 +15,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .capabilities import capabilities
+from .capabilities import capabilities, given_of
 from .chain import Chain
 from .estimator import DocumentedMixin
 from .intervals import Intervals
 from .messages import error_message
+from .warnings import warn
 
 __all__ = ["InformedPipeline"]
 
@@ -30,9 +31,20 @@ def _has(name: str) -> Any:
     """Whether all steps together have a capability."""
 
     def check(pipeline: InformedPipeline) -> bool:
-        return bool(getattr(capabilities(Chain.of(pipeline)), name, False))
+        return bool(getattr(capabilities(Chain.of(pipeline, tables=True)), name, False))
 
     return check
+
+
+def _last_has_score(pipeline: InformedPipeline) -> bool:
+    return capabilities(Chain.of(pipeline).last).has_score
+
+
+_SCORED_WITHOUT = (
+    "InformedPipeline: score without given, with which the model was fitted: every row is averaged over its values. "
+    "Pass given to score. GridSearchCV and cross_validate do so only with metadata routing: "
+    "sklearn.set_config(enable_metadata_routing=True)."
+)
 
 
 class InformedPipeline(DocumentedMixin, Pipeline):
@@ -87,8 +99,11 @@ class InformedPipeline(DocumentedMixin, Pipeline):
         return chain.last.transform(chain.rows(X), **_given(given))
 
     @available_if(_has("has_inverse"))
-    def inverse_transform(self, X: Any, *, given: Any = None, columns: Any = None) -> Array:
-        """Map latent points (m, q) back to rows of data (m, d), through all steps; in some ``columns``."""
+    def inverse_transform(self, X: Any, *, given: Any = None, columns: Any = None) -> Any:
+        """Map latent points (m, q) back to rows of data (m, d), through all steps; in some ``columns``.
+
+        After a ``TableEncoder`` that was fitted to a table: a table of the same library, with its columns and types.
+        """
         return self._chain().inverse_transform(X, columns=columns, **_given(given))
 
     @available_if(_has("has_counterfactual"))
@@ -101,8 +116,8 @@ class InformedPipeline(DocumentedMixin, Pipeline):
         residual: str | float = "auto",
         return_std: bool = False,
         columns: Any = None,
-    ) -> Array | tuple[Array, Array]:
-        """Predict rows (m, d) under another value of ``given``, inverted through all steps.
+    ) -> Any:
+        """Predict rows (m, d) under another value of ``given``, inverted through all steps; a table for a table.
 
         Parameters
         ----------
@@ -123,12 +138,12 @@ class InformedPipeline(DocumentedMixin, Pipeline):
             options |= {"given_now": given_now, "residual": residual}
         if return_std:
             options["return_std"] = True
-        return self._chain().counterfactual(X, given=given, **options)
+        return _with_index_of(X, self._chain().counterfactual(X, given=given, **options))
 
     @available_if(_has("has_corrected"))
-    def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Array:
+    def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Any:
         """Rows (m, d) without the effect of ``given``, or with that of ``to`` instead, inverted through all steps."""
-        return np.asarray(self._chain().corrected(X, given=given, to=to, columns=columns))
+        return _with_index_of(X, self._chain().corrected(X, given=given, to=to, columns=columns))
 
     @available_if(_has("has_adapt"))
     def adapt(self, X: Any, *, given: Any) -> InformedPipeline:
@@ -154,7 +169,11 @@ class InformedPipeline(DocumentedMixin, Pipeline):
     def inverse_transform_interval(
         self, X: Any, *, given: Any = None, level: float = 0.9, columns: Any = None
     ) -> Intervals:
-        """Prediction intervals for rows at latent points, if the steps before the last scale columns separately."""
+        """Prediction intervals for rows at latent points, if the steps before the last scale columns separately.
+
+        After a ``TableEncoder``: tables of the lower and upper ends of numbers, dates and ordered categories. Other
+        categories have missing ends, and ``probabilities`` has a table of the probabilities of their levels.
+        """
         return self._chain().inverse_transform_interval(X, level=level, columns=columns, **_given(given))
 
     @available_if(_has("has_place_interval"))
@@ -166,7 +185,7 @@ class InformedPipeline(DocumentedMixin, Pipeline):
     def counterfactual_interval(
         self, X: Any, *, given: Any, given_now: Any = None, residual: str | float = "auto", level: float = 0.9
     ) -> Intervals:
-        """Prediction intervals around ``counterfactual``, if the steps before the last scale columns separately."""
+        """Prediction intervals around ``counterfactual``, under the same condition; tables after a ``TableEncoder``."""
         options = {"given_now": given_now, "residual": residual, "level": level}
         return self._chain().counterfactual_interval(X, given=given, **options)
 
@@ -205,15 +224,47 @@ class InformedPipeline(DocumentedMixin, Pipeline):
         """Whether each row is unlike all training rows, at a given rate of false alarms; shape (m,)."""
         return self._chain().is_novel(X, false_alarm=false_alarm, **_given(given))
 
-    @available_if(_has("has_score"))
-    def score(self, X: Any, y: Any = None, *, given: Any = None) -> float:
-        """Share of the variance of the data that the reconstruction through all steps explains."""
-        del y
-        return self._chain().score(X.toarray() if hasattr(X, "toarray") else X, **_given(given))
+    @available_if(_has("has_typicality"))
+    def typicality(self, X: Any) -> Array:
+        """How usual rows are among the training rows, as the last step has it; shape (m,)."""
+        return self._chain().typicality(X)
+
+    @available_if(_has("has_latent_density"))
+    def latent_log_density(self, Z: Any) -> Array:
+        """Log density (m,) of latent points (m, q), of the last step."""
+        return np.asarray(self._chain().last.latent_log_density(Z))
+
+    @property
+    def embedding_(self) -> Array:
+        """The map (n, q) of the training rows, of the last step."""
+        return np.asarray(self.steps[-1][1].embedding_)
+
+    @available_if(_last_has_score)
+    def score(self, X: Any, y: Any = None, *, given: Any = None, sample_weight: Any = None) -> float:
+        """The score of the last step, as in scikit-learn's Pipeline: in the columns that it sees, after the others.
+
+        Of an embedding that is the share of the variance of these columns that survives the way there and back, so that
+        columns count as the steps before scale them.
+
+        Parameters
+        ----------
+        X : rows of shape (m, d)
+        y : array or None, default=None
+            For last steps whose score compares it.
+        given : array of shape (m,) or (m, g), table, or one value for all rows
+            What the rows are known to be. A model that was fitted with it warns where it is left out: GridSearchCV and
+            ``cross_validate`` pass it on to ``score`` only with scikit-learn's metadata routing.
+        sample_weight : array of shape (m,) or None, default=None
+        """
+        chain = self._chain()
+        if given is None and given_of(chain.last) is not None:
+            warn(_SCORED_WITHOUT, UserWarning)
+        options = _given(given) if sample_weight is None else {**_given(given), "sample_weight": sample_weight}
+        return float(chain.last.score(chain.rows(X), *(() if y is None else (y,)), **options))
 
     def _chain(self) -> Chain:
         check_is_fitted(self)
-        return Chain.of(self)
+        return Chain.of(self, tables=True)
 
     def _side(self, given: Any) -> dict[str, Any]:
         """``given`` as the argument of the last step that scikit-learn's Pipeline understands."""
@@ -229,3 +280,8 @@ class InformedPipeline(DocumentedMixin, Pipeline):
 
 def _given(given: Any) -> dict[str, Any]:
     return {} if given is None else {"given": given}
+
+
+def _with_index_of(X: Any, found: Any) -> Any:
+    """A pandas table with the index of the rows it was made from; anything else as it is."""
+    return found.set_axis(X.index, axis=0) if hasattr(X, "iloc") and hasattr(found, "set_axis") else found

@@ -98,10 +98,34 @@ def validated(model: Any, X: Any, *, spread: float = np.inf, **options: Any) -> 
     if issparse(X) and not options.get("reset", True):
         rows = _in_range(model, "X", X, lambda: _validated_sparse(model, X, **options), spread)
     else:
-        rows = _in_range(model, "X", X, lambda: validate_data(model, X, **options), spread)
+        rows = _in_range(model, "X", X, lambda: _validated_rows(model, X, **options), spread)
     if options.get("ensure_min_samples", 1) > 1:  # rows to be fitted
         warn_if_small(model, rows, distances=bool(get_tags(model).input_tags.pairwise))
     return rows
+
+
+def _validated_rows(model: Any, X: Any, **options: Any) -> Any:
+    """``validate_data``; where it cannot read text, the message names the column and the encoder."""
+    try:
+        return validate_data(model, X, **options)
+    except ValueError as error:
+        if "could not convert string to float" not in str(error):
+            raise
+        name = _first_text_column(X)
+        seen = "text" if name is None else f"text in column {name!r}"
+        remedy = "Put sidelight.TableEncoder() before the model, in sidelight.pipeline.make_pipeline"
+        rule = "is not a number"
+        raise ValueError(f"{error_message(model, 'X', seen, rule, remedy)} ({error})") from error
+
+
+def _first_text_column(X: Any) -> str | None:
+    """The first column of a table that is not of numbers, None where columns have no names."""
+    for name in getattr(X, "columns", ()):
+        try:
+            np.asarray(X[name]).astype(np.float64)
+        except (TypeError, ValueError):
+            return str(name)
+    return None
 
 
 def _validated_sparse(model: Any, X: Any, **options: Any) -> Any:

@@ -24,6 +24,7 @@ from sidelight.maps.truncated import (
 from sidelight.maps.two_way_mixin import has_data_space
 from sidelight.neighbours.sparse_distances import Points, dense_points
 from sidelight.side.given import EncodedGiven
+from sidelight.side.one_value import with_columns_of
 
 from ._adapt import AdaptedRows, adapt_maps
 from ._correction import change_of_given, corrected_rows, moved_to_group
@@ -86,7 +87,7 @@ class CounterfactualMixin(InformedSlopes):
         ----------
         X : array of shape (m, d)
         given : array of shape (m,) or (m, g), table, or one value for all rows
-            The new value.
+            The new value. Columns missing from a dict or a table keep their value of ``given_now``.
         given_now : array of shape (m,) or (m, g), table, or one value for all rows, default=None
             The current value of the rows. Rows with a missing entry are treated as without it.
         residual : "auto", float or "row", default="auto"
@@ -126,6 +127,8 @@ class CounterfactualMixin(InformedSlopes):
         if keeps_row:
             check_row_can_be_kept(self, self.given_, given_now, return_std=return_std)
         share, chosen = self._checked_residual(1.0 if keeps_row else residual, given_now), self._chosen(columns)
+        if self.given_ is not None:
+            given = with_columns_of(given, given_now, tuple(column.name for column in self.given_.columns))
         known, now = self._known(given, len(checked)), self._known(given_now, len(checked))
         places = self._places(given_now is not None, return_std)
         Z = self._latent(checked, now, variance=variance)

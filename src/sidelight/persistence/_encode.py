@@ -113,6 +113,8 @@ class Encoder:
         if not _is_ours(model):
             rule = "is not a model of this library"
             remedy = "Save a Sidelight estimator or a Pipeline that has one; TwoWayEmbedding makes one of any embedding"
+            if hasattr(model, "best_estimator_"):  # a search of scikit-learn
+                remedy = "Save the model that it found: save(search.best_estimator_, path)"
             raise TypeError(error_message("save", "model", type(model).__name__, rule, remedy))
         return self.value(model, type(model).__name__)
 

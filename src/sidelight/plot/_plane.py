@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
 from sidelight.base.capabilities import axis_names_of, capabilities
+from sidelight.base.chain import as_chain
 from sidelight.base.messages import error_message
 from sidelight.base.model import FittedModel
 
@@ -127,8 +128,9 @@ class LatentPlane:
 
 def latent_of(model_or_Z: Any, owner: str) -> Floats:
     """Return the latent points of a fitted model, or the array itself, as (n, q) float64."""
-    if capabilities(model_or_Z).has_embedding:
-        model_or_Z = model_or_Z.embedding_
+    model = as_chain(model_or_Z)
+    if capabilities(model).has_embedding:
+        model_or_Z = model.embedding_
     elif capabilities(model_or_Z).has_parameters:
         name = type(model_or_Z).__name__
         raise ValueError(error_message(owner, "model", name, "has no embedding_", "Fit it first, or pass an array"))
@@ -152,7 +154,7 @@ def axis_names(model_or_Z: Any) -> tuple[str, ...]:
     >>> axis_names(np.zeros((3, 2)))
     ()
     """
-    names = tuple(axis_names_of(model_or_Z))
+    names = tuple(axis_names_of(as_chain(model_or_Z)))
     return names if any(names) else ()
 
 

@@ -57,8 +57,10 @@ class Table:
     def in_order_of(self, owner: object, names: tuple[str, ...], named: bool) -> list[Entries]:
         """The columns in the order of ``fit``: matched by name where both tables have names, else by position."""
         if len(self.columns) != len(names):
-            seen, rule = f"{len(self.columns)} columns", f"does not match the {len(names)} columns of fit"
-            raise ValueError(error_message(owner, "given", seen, rule, "Give the same columns"))
+            seen = "1 column" if len(self.columns) == 1 else f"{len(self.columns)} columns"
+            rule = f"does not match the {len(names)} columns of fit ({', '.join(map(repr, names[:8]))})"
+            remedy = "Give the same columns; counterfactual takes those that stay as they are from given_now"
+            raise ValueError(error_message(owner, "given", seen, rule, remedy))
         if not (named and self.named):
             return list(self.columns.values())
         unknown = [name for name in self.columns if name not in names]
@@ -89,12 +91,17 @@ def read_table(owner: object, given: Any, n: int) -> Table:
     for name, entries in table.columns.items():
         if entries.values.shape != (n,):
             seen, rule = f"{len(entries.values)} entries in {name!r}", f"does not match the {n} rows of X"
-            raise ValueError(error_message(owner, "given", seen, rule, "Give one per row, missing where unknown"))
+            remedy = "Give one per row, missing where unknown" + _hint_of_names(entries.values)
+            raise ValueError(error_message(owner, "given", seen, rule, remedy))
     return table
 
 
 def _table(owner: object, given: Any) -> Table:
     """The columns of any accepted container."""
+    if isinstance(given, str):
+        rule = "is one text, not one entry per row"
+        remedy = f"If it is a column of the table X, give the column: given=X[{given!r}]"
+        raise ValueError(error_message(owner, "given", repr(given), rule, remedy))
     given = as_numpy(owner, "given", given)
     if isinstance(given, Mapping):
         return Table({str(name): _entries(owner, entries) for name, entries in given.items()}, True)
@@ -115,6 +122,13 @@ def _table(owner: object, given: Any) -> Table:
     if array.ndim != 2 or array.shape[1] == 0:
         raise ValueError(_not_columns(owner, array))
     return Table({f"given{c}": _entries(owner, array[:, c]) for c in range(array.shape[1])}, False)
+
+
+def _hint_of_names(entries: Array) -> str:
+    """What to do if a few texts were meant as names of columns; empty for anything else."""
+    if not 0 < len(entries) <= 8 or not all(isinstance(entry, str) for entry in entries.tolist()):
+        return ""
+    return f". If these are columns of the table X, give the columns: given=X[{entries.tolist()!r}]"
 
 
 def _not_columns(owner: object, array: Array) -> str:

@@ -23,6 +23,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.validation import check_number, refuse_too_large
 
 from .columns import Entries, read_table
+from .natural_kind import natural_kind, warn_of_labels
 from .one_value import for_all_rows
 from .value_kernels import ValueKernel, is_one_kernel, read_value_kernel
 
@@ -32,7 +33,6 @@ Array = npt.NDArray[Any]
 _NUMBER_BANDWIDTH = 0.3  # of squared distance, in units of the variance: measured, decision 0006
 _CATEGORY_BANDWIDTH = 1.0
 _REACH = 1e100  # features are clipped to it, so that squares do not overflow
-_FEW = 50  # integers with no more distinct values than this are categories
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,8 @@ def _column(
         check_number(owner, "conditioning.bandwidth", bandwidth, 0.0)
     period, chosen = _period(owner, kind), bandwidth is not None
     if kind is None:
-        kind = "ordinal" if entries.order else "category" if entries.names else _natural_kind(here)
+        kind = "ordinal" if entries.order else "category" if entries.names else natural_kind(here)
+        warn_of_labels(owner, name, here, kind)
     if delta:
         return _delta_column(owner, name, here, kind)
     if kind == "category":
@@ -330,18 +331,6 @@ def _period(owner: object, kind: Any) -> float:
 def _circle(difference: float, period: float) -> float:
     """The squared chord of an angular difference on a circle of radius √2."""
     return float(8.0 * np.sin(np.pi * min(difference / period, 0.5)) ** 2)
-
-
-def _natural_kind(entries: Array) -> str:
-    """Default type of a column: text, booleans and integers with few distinct values are categories."""
-    if entries.dtype.kind == "O" and all(isinstance(e, numbers.Real) and not isinstance(e, bool) for e in entries):
-        whole = all(isinstance(e, numbers.Integral) for e in entries)
-        entries = entries.astype(np.int64 if whole else np.float64)
-    if entries.dtype.kind == "f":
-        return "number"
-    if entries.dtype.kind in "iu":
-        return "category" if len(np.unique(entries)) <= min(_FEW, max(2, len(entries) // 5)) else "number"
-    return "category"
 
 
 def _names(owner: object, name: str, entries: Array) -> tuple[Any, ...]:

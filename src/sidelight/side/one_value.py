@@ -18,7 +18,7 @@ from sidelight.base.messages import error_message
 
 from .columns import is_missing
 
-__all__ = ["for_all_rows", "is_one_value"]
+__all__ = ["for_all_rows", "is_one_value", "with_columns_of"]
 
 Array = npt.NDArray[Any]
 
@@ -54,6 +54,30 @@ def for_all_rows(owner: object, given: Any, n: int, names: tuple[str, ...]) -> A
     if isinstance(given, Mapping):
         return {name: _repeated(entry, n) if is_one_value(entry) else entry for name, entry in given.items()}
     return given
+
+
+def with_columns_of(given: Any, now: Any, names: tuple[str, ...]) -> Any:
+    """Return ``given`` with those of the columns ``names`` that it lacks as they are in ``now``, if that has them.
+
+    Examples
+    --------
+    >>> with_columns_of({"group": "treated"}, {"group": ["control"], "dose": [2.0]}, ("group", "dose"))
+    {'group': 'treated', 'dose': [2.0]}
+    """
+    asked, known = _by_name(given), _by_name(now)
+    lacking = [name for name in names if name not in asked]
+    if not asked or not lacking or not set(asked) < set(names) or any(name not in known for name in lacking):
+        return given
+    return {name: asked[name] if name in asked else known[name] for name in names}
+
+
+def _by_name(given: Any) -> dict[str, Any]:
+    """The columns of a dict or a table by name; empty for anything else, whose columns have none."""
+    if isinstance(given, Mapping):
+        return {str(name): given[name] for name in given}
+    if hasattr(given, "columns") and len(getattr(given, "shape", ())) == 2:
+        return {str(name): given[name] for name in given.columns}
+    return {}
 
 
 def is_one_value(value: Any) -> bool:

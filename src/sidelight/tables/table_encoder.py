@@ -19,10 +19,12 @@ from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number, checked_array, refuse_too_large
 
 from ._category_code import CategoryCode
+from ._column_fill import has_interval
 from ._column_kinds import ColumnUse, read_by, understood_columns
 from ._encoding import Code, ColumnBlock, EncoderSettings, blocks_of, decode_columns, encode_columns, fit_codes
 from ._matching import matched_columns
 from ._table_columns import Table, read_table
+from ._table_entries import frame_of
 from ._table_layout import TableLayout, layout_of
 from ._takes_tables import TakesTables
 
@@ -199,6 +201,25 @@ class TableEncoder(TransformerMixin, TakesTables):
     def estimate_cost(self, n: int, d: int) -> Cost:
         """Return the estimated cost of a fit on ``n`` rows and ``d`` columns."""
         return Cost(64 * n * d, 0.01 + 3e-7 * n * d)
+
+    def _ends_of_tables(self, lower: Array, upper: Array, mean: Array) -> tuple[Any, Any, dict[str, Any]]:
+        """Tables of both ends of intervals of codes (n, p), and probabilities of levels at their means, by column.
+
+        The codes of numbers, dates and ordered categories are increasing; categories and angles have no ends.
+        """
+        ends = []
+        for A in (lower.copy(), upper.copy()):
+            for block, code in zip(self.blocks_, self.codes_, strict=True):
+                if not has_interval(code):
+                    A[:, block.columns] = np.nan
+            ends.append(self.layout_.build(decode_columns(A, self.blocks_, self.codes_), len(A), {}))
+        levels = {}
+        for block, code in zip(self.blocks_, self.codes_, strict=True):
+            if isinstance(code, CategoryCode):
+                P = code.probabilities(mean[:, block.columns])
+                found = {str(level): P[:, k] for k, level in enumerate(code.levels)}
+                levels[block.name] = frame_of(self.layout_.library, found, None)
+        return ends[0], ends[1], levels
 
     def _settings(self) -> EncoderSettings:
         check_choice(self, "scaling", self.scaling, _SCALINGS)
