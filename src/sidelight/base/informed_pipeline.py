@@ -224,11 +224,6 @@ class InformedPipeline(DocumentedMixin, Pipeline):
         """Whether each row is unlike all training rows, at a given rate of false alarms; shape (m,)."""
         return self._chain().is_novel(X, false_alarm=false_alarm, **_given(given))
 
-    @available_if(_has("has_typicality"))
-    def typicality(self, X: Any) -> Array:
-        """How usual rows are among the training rows, as the last step has it; shape (m,)."""
-        return self._chain().typicality(X)
-
     @available_if(_has("has_latent_density"))
     def latent_log_density(self, Z: Any) -> Array:
         """Log density (m,) of latent points (m, q), of the last step."""

@@ -274,7 +274,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
         return Cost(64 * n * d + 64 * d * min(n, d), 0.1 + d**1.4 * (1.5e-3 * tried**0.6 + 3e-5 * rest))
 
     def _fitted_model(self, A: Array, seed: int) -> tuple[EntryModel | None, dict[str, float], ColumnErrors | None]:
-        """The model of the code (n, p), None if it has no columns, and errors: of the candidate models, and by column."""
+        """The model of the code (n, p), None if it has no columns, and errors of candidate models and columns."""
         if not A.shape[1]:
             return None, {}, None
         of_columns: list[ColumnErrors] = []
