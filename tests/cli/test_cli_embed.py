@@ -223,7 +223,7 @@ def test_an_interruption_before_there_is_anything_writes_nothing(table, run, her
     monkeypatch.setattr(_embed, "read", stop)
     done = run("embed", table, "--out", "out")
     assert done.code == 130
-    assert "nothing was written" in done.err
+    assert "no file was written" in done.err
     assert not (here / "out").exists()
 
 

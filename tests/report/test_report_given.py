@@ -215,7 +215,7 @@ def test_no_second_model_is_fitted_unasked(informed, views, tmp_path, monkeypatc
     page = report.write(informed, tmp_path / "r.html", X=views.X, given=given).read_text(encoding="utf-8")
     titles = [one["title"] for one in data_of(page)["given"]["maps"]]
     assert titles == ["this map, by what was given"]
-    assert "plain=&quot;fit&quot;, or --plain" in page
+    assert "plain=&quot;fit&quot; or --plain" in page
     assert "plain map" not in page
 
 

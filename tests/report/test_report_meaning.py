@@ -54,7 +54,7 @@ def test_axes_are_said_in_words_with_the_shares_of_explain(page, fitted, kinds):
     assert f"{first['share']:.2f}" in found
     assert "To the right: " in found
     assert "In regions of the map" in found
-    assert "not what causes what" in found
+    assert "what the map uses, not causes" in found
     assert EVIL not in found
 
 

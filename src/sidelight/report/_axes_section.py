@@ -71,7 +71,7 @@ def _owner_in_words(k: int, owner: str, names: list[str], shares: Floats) -> str
     >>> _owner_in_words(0, "light", ["data", "light"], np.array([[0.2, 0.8], [0.93, 0.07]]))
     'light has 93 % of its weight here; data 20 %.'
     >>> _owner_in_words(1, "", ["data", "light"], np.array([[0.2, 0.8], [0.97, 0.03]]))
-    'It is no relation’s own; data has 80 % of its weight here.'
+    'It belongs to no single relation; data has 80 % of its weight here.'
     """
     order = [int(c) for c in np.argsort(-shares[:, k], kind="stable") if shares[c, k] >= WORTH_NAMING]
     if owner in names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import warnings
 from html import escape
 from importlib import metadata
 from typing import Any
@@ -145,7 +146,9 @@ def _after_given(context: Context, rows: NDArray[np.intp]) -> list[tuple[str, st
         return []
     from sidelight.evaluate import compare
 
-    rest = np.asarray(context.model.corrected(context.X[rows], **context.given_of(rows)))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        rest = np.asarray(context.model.corrected(context.X[rows], **context.given_of(rows)))
     names = escape(", ".join(column.name for column in context.model.given_.columns))
     measured = compare(rest, context.plane.Z[rows])
     return [(f"{name} after {names}", *_pair(values)) for name, values in measured.items()]
