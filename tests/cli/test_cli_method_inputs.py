@@ -121,6 +121,7 @@ def test_actions_are_a_column_and_mean_the_method_for_them(drive, run, here, inn
     assert (model.predict_next(7, "backward") == own.predict_next(7, "backward")).all()
 
 
+@pytest.mark.thorough
 def test_steps_to_rows_that_were_left_out_are_left_out(drive, run, here):
     drive.assign(run=["a"] * 30 + ["b"] * (len(drive) - 30)).to_csv("runs.csv", index=False)
     done = run("embed", "runs.csv", "--actions", "action", "--trajectory", "run", "--no-report", "--out", "out")

@@ -164,6 +164,7 @@ def test_intervals_count_the_entries_that_are_there_and_the_variance_of_each_sel
     assert abs(half["x3"] - 1 / np.sqrt(200)) < 0.01
 
 
+@pytest.mark.thorough
 def test_a_refit_says_which_axes_of_the_first_model_it_does_without(refitted):
     rng = np.random.default_rng(0)
     X, size = rng.normal(size=(60, 4)), rng.normal(size=60)
