@@ -150,7 +150,7 @@ def test_given_is_factored_out_of_the_new_rows_too():
     assert living.given_features_.shape == (240, 2)
     moved = living.counterfactual(X[180:190], given="1")
     assert abs(moved[:, 5].mean() - 30.0) < 5.0
-    with pytest.raises(ValueError, match="given=None leaves the effect"):
+    with pytest.raises(ValueError, match="given=None would leave the effect"):
         living.extend(X[:5])
     with pytest.raises(ValueError, match="given=NaN is missing in 1 rows"):
         living.extend(X[:2], given=["0", None])

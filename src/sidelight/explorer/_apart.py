@@ -13,6 +13,7 @@ for two such entries the variance of all rows. ``web/src/apart.ts`` computes the
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -23,9 +24,11 @@ from scipy.special import stdtr
 
 from sidelight.explain._statistics import false_discovery_rates
 
-__all__ = ["features_apart", "moments"]
+__all__ = ["WARNING_FILTERS", "features_apart", "moments"]
 
 Array = NDArray[Any]
+WARNING_FILTERS = threading.RLock()
+"""Held while a request changes the filters of warnings: they are of the process, and requests run in threads."""
 _LISTED = 60  # features of a summary
 _QUANTILE = 1.959963984540054
 _LARGEST = 99.0  # effect of a column that is constant in both selections, and another constant in each
@@ -65,7 +68,7 @@ def features_apart(numbers: Array, names: Sequence[str], rows: Array, rest: Arra
 def moments(rows: Array) -> tuple[Array, Array, Array]:
     """Counts of entries (at least 1), means and variances (d,) of some rows; 0 is the variance of fewer than two."""
     there = np.isfinite(rows).sum(axis=0)
-    with warnings.catch_warnings():
+    with WARNING_FILTERS, warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # columns without any entry: NaN, which the page shows as such
         mean, variance = np.nanmean(rows, axis=0), np.nanvar(rows, axis=0, ddof=1)
     return np.maximum(there, 1), mean, np.where(there > 1, variance, 0.0)

@@ -18,7 +18,7 @@ from sidelight.evaluate import leakage, trustworthiness
 from sidelight.report._columns import DataRows
 
 from ._align import Similarity
-from ._apart import features_apart, moments
+from ._apart import WARNING_FILTERS, features_apart, moments
 from ._fit import Fitted
 from ._local import local_mean, near_number, same_category, shown_around
 from ._table import MOST_COUNTED, Table, labelled, numbers_of, plain_entries, rows_without
@@ -234,7 +234,7 @@ class Map:
                 error_message(_OWNER, "given", repr(chosen), "cannot be changed here", "Factor a column out")
             )
         at = rows[:_SHOWN]
-        with warnings.catch_warnings(record=True) as said:
+        with WARNING_FILTERS, warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always", UserWarning)
             there = self.model.counterfactual(
                 self.table.take(at), **self.chosen_given(chosen, len(at)), given_now=self.side(at)["given"]
