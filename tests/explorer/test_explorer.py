@@ -5,6 +5,8 @@ import io
 import os
 import signal
 import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -33,6 +35,23 @@ def test_decoding_a_place_is_the_inverse_of_the_model_with_what_was_chosen(given
     other = shown.counterfactual(np.arange(3), {"object": "mug"})["rows"]
     now = {"given_now": columns["object"][:3]}
     np.testing.assert_allclose(other[1]["then"], given_model.counterfactual(views.X[:3], given="mug", **now)[1])
+
+
+def test_requests_at_once_keep_their_own_warnings(given_model, views, columns, monkeypatch):
+    """Filters of warnings are of the process: one request must not end while another one records."""
+
+    def warns_late(self, X, *, given, given_now):
+        time.sleep(0.01 * float(X[0, 0]))
+        warnings.warn("far from all rows", UserWarning, stacklevel=2)
+        return X
+
+    monkeypatch.setattr(type(given_model), "counterfactual", warns_late)
+    X = views.X.copy()
+    X[:, 0] = np.arange(len(X)) % 5
+    shown = Explorer(given_model, table_of(given_model, X, given={"object": columns["object"]})).map()
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda row: shown.counterfactual(np.array([row]), {"object": "mug"}), range(24)))
+    assert [one["remarks"] for one in found] == [["far from all rows"]] * 24
 
 
 def test_what_sets_a_selection_apart_is_in_front_with_an_interval_that_holds_it():
