@@ -93,8 +93,7 @@ class JointInformationEmbedding(
         Effective neighbours of a row in each view (at most an eighth of the rows observed in the view; a third without
         y), in a perplexity kernel and in the alternating kernel.
     n_neighbors : int or None, default=15
-        Neighbours in the mutual nearest-neighbour graph along which a perplexity kernel measures distances (geodesic
-        distances). None: straight-line distances.
+        Neighbours in the mutual graph whose geodesic distances a perplexity kernel uses. None: straight-line distances.
     latent_kernel : "gaussian", "student" or "quartic", default="gaussian"
         Profile of the latent kernel, whose bandwidth is 1.
     regularization : float or Annealing, default=0.1

@@ -278,16 +278,14 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         y : ignored
         given : array of shape (n,) or (n, g), table or dict of columns, default=None
             Known variables of each row, which are factored out of the embedding: "I know this; show me the rest". Text,
-            booleans and whole numbers with at most 50 different values (and no more than one in five rows) are
-            categories, other numbers are quantities; override with ``Conditioning(types=...)``, as for the labels of
-            more than 50 groups, or pass these as text. Rows with a missing entry are left out of the optimisation
-            and embedded afterwards by the map that averages over ``given``.
+            booleans and at most 50 distinct integers (no more than one in five rows) are categories, other numbers are
+            quantities; pass more labels as text, or set ``Conditioning(types=...)``. Rows with a missing entry are left
+            out of the optimisation and embedded afterwards by the map that averages over ``given``.
         same : Pairs or array of shape (m, 2), default=None
             Correspondences: pairs of rows of different groups of ``given`` that show the same thing, for groups that
             look too different to be aligned automatically.
         trajectory : array of shape (n,), or one value for all rows, default=None
-            Trajectory of each row: rows with the same entry are one trajectory, in temporal order. Missing entries are
-            then also predicted from adjacent rows.
+            Trajectory of each row, in temporal order. Missing entries are then also predicted from adjacent rows.
         held : array of bool of shape (n,), or row numbers, default=None
             Rows with fixed positions: they stay at their points in the array ``init``, except for the common shift that
             centres the map. The others are optimised around them.

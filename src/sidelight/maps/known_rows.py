@@ -9,6 +9,7 @@ twenty seen more than once, no query is taken for a training row.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from sidelight.neighbours.distances import bounded
 
-__all__ = ["KnownRows"]
+__all__ = ["KnownRows", "compared_logs"]
 
 Array = npt.NDArray[Any]
 _EQUAL = 1e-9  # largest difference of entries, relative to the largest entry of all, between copies of one row
@@ -65,3 +66,16 @@ class KnownRows:
     def _equal(self, A: Array, b: Array) -> Array:
         """Whether each row of ``A`` (k, p) equals that of ``b``, (p,) or (k, p)."""
         return np.asarray((np.abs(A - b) <= self.within).all(axis=1))
+
+
+def compared_logs(Q: Array, rows: Array, of_new: Callable[[Array], Array], of_known: Callable[[Array], Array]) -> Array:
+    """Log densities (m,) of queries (m, p): ``of_new`` queries, and ``of_known`` training rows, left out of their own.
+
+    ``rows`` (m,): the training row that each query equals, or -1, as ``KnownRows.find`` returns it.
+    """
+    logs, known = np.empty(len(Q)), rows >= 0
+    if not known.all():
+        logs[~known] = of_new(Q[~known])
+    if known.any():
+        logs[known] = of_known(rows[known])
+    return logs

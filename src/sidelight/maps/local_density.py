@@ -33,6 +33,7 @@ from sidelight.base.tiles import run_tiles, spans
 from sidelight.neighbours.distances import bounded, padded_product, squared_distances
 from sidelight.neighbours.landmarks import spread_rows
 
+from .known_rows import compared_logs
 from .parzen import ParzenDensity, log_sum
 from .typicality import p_values_among
 
@@ -131,12 +132,7 @@ class LocalDensity:
 
     def _compared(self, Q: Array, rows: Array, n_jobs: int | None) -> Array:
         """Log densities (m,) of queries; of training rows, whose numbers are ``rows`` (m,), else -1, held out."""
-        logs, known = np.empty(len(Q)), rows >= 0
-        if not known.all():
-            logs[~known] = self.log_density(Q[~known], n_jobs)
-        if known.any():
-            logs[known] = self._held_out_logs(rows[known])
-        return logs
+        return compared_logs(Q, rows, lambda new: self.log_density(new, n_jobs), self._held_out_logs)
 
     def _held_out_logs(self, rows: Array) -> Array:
         """Log densities (m,) of training rows: held out in folds, or without their own kernel if not in the folds."""

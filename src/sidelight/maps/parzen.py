@@ -29,7 +29,7 @@ from sidelight.neighbours.distances import bounded, squared_distances
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import distances_to_listed
 
-from .known_rows import KnownRows
+from .known_rows import KnownRows, compared_logs
 from .nearby import Searched, is_many, row_search
 from .typicality import p_values_among
 
@@ -152,12 +152,7 @@ class ParzenDensity(Searched):
 
     def _compared(self, Q: Array, rows: Array, n_jobs: int | None) -> Array:
         """Log densities (m,) of queries; of training rows, whose numbers are ``rows`` (m,), else -1, left out."""
-        logs, known = np.empty(len(Q)), rows >= 0
-        if not known.all():
-            logs[~known] = self.log_density(Q[~known], n_jobs)
-        if known.any():
-            logs[known] = self.held_out_log_densities(rows[known])
-        return logs
+        return compared_logs(Q, rows, lambda new: self.log_density(new, n_jobs), self.held_out_log_densities)
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw ``n`` points (n, p): a random training row plus noise from its kernel."""
