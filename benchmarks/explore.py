@@ -177,15 +177,18 @@ def _dragged(browser: Page) -> dict[str, float]:
 
 
 def _painted(browser: Page) -> bool:
-    """Whether the middle of the window has points in it: pixels that are no grey, of several colours, 3 % at least."""
-    clip = {"x": 200, "y": 200, "width": 440, "height": 400, "scale": 0.5}
+    """Whether the middle of the window has points in it: pixels that are no grey, of several colours, 2 % at least.
+
+    Colours may be pale (datamapplot's are), and the panels of pages that have some are outside.
+    """
+    clip = {"x": 200, "y": 100, "width": 600, "height": 600, "scale": 0.4}
     try:
         shot = browser.call("Page.captureScreenshot", clip=clip)["data"]
     except AssertionError:  # between two documents
         return False
     pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(shot))).convert("RGB")).reshape(-1, 3)
-    coloured = pixels[np.ptp(pixels.astype(int), axis=1) > 60]
-    return len(coloured) > 0.03 * len(pixels) and len(np.unique(coloured // 16, axis=0)) >= 8
+    coloured = pixels[np.ptp(pixels.astype(int), axis=1) > 25]
+    return len(coloured) > 0.02 * len(pixels) and len(np.unique(coloured // 16, axis=0)) >= 8
 
 
 def _family(pid: int) -> list[int]:
