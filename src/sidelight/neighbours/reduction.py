@@ -91,7 +91,8 @@ def neighbour_space(X: Array, *, seed: int = 0) -> Reduction | None:
     V, variances = _directions(A, rng)
     probes = np.sort(rng.choice(len(A), min(len(A), _PROBES), replace=False))
     near = nearest(A, A[probes], k=_NEAR + 1).index
-    squares = ((A[probes][:, None] - A[near]) @ V) ** 2  # each probe is among its own nearest, and adds nothing
+    projected = A @ V
+    squares = (projected[probes][:, None] - projected[near]) ** 2  # a probe is among its own nearest, and adds nothing
     ratio = squares.sum(axis=(0, 1)) / (_NEAR * len(probes)) / np.maximum(2 * variances, np.finfo(np.float64).tiny)
     blurred = np.convolve(ratio, np.full(_RUN, 1 / _RUN), mode="valid") >= _TELLS
     if blurred[0] or not blurred.any():
