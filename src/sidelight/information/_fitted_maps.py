@@ -182,8 +182,8 @@ def _backward_map(
         h = float(kernel.bandwidth)
         mean = KernelMap(FixedWeights(points, h, settings.profile), Z)
         return interpolate(mean, n_jobs=n_jobs), np.full(len(Z), h)
-    mean = KernelMap(adaptive_weights(points, Z, kernel.lists), Z)
-    return interpolate(mean, n_jobs=n_jobs), np.asarray(kernel.bandwidth)
+    mean = KernelMap(adaptive_weights(points, Z, kernel.lists, kernel.squares), Z)
+    return interpolate(mean, n_jobs=n_jobs, squares=kernel.squares), np.asarray(kernel.bandwidth)
 
 
 def _given_maps(
