@@ -102,11 +102,23 @@ def test_the_spectrum_of_points_nearly_the_same_is_used_again():
 def test_grids_give_the_same_bytes_on_one_and_two_threads(name, monkeypatch):
     """Bytes may be compared: points, rows and columns are processed in fixed tiles, and grids added in their order."""
     monkeypatch.setattr(module, "_MANY", 1000)
-    monkeypatch.setattr(module, "_BLOCK", 300)
+    monkeypatch.setattr(module, "_PART", 300)
     Z, W = cloud("clump", 2000), weights(2000)
     one, two = (GridSums(Z, profile(name), jobs) for jobs in (1, 2))
     assert one.sums(W).tobytes() == two.sums(W).tobytes()
     assert one.pulls(W).tobytes() == two.pulls(W).tobytes()
+
+
+def test_splines_that_are_not_kept_give_the_same_bytes(monkeypatch):
+    Z, W = cloud("even"), weights()
+    kept = GridSums(Z, STUDENT)
+    sums, pulls = kept.sums(W), kept.pulls(W)
+    monkeypatch.setattr(module, "_KEPT", 0)
+    again = GridSums(Z, STUDENT)
+    assert again.sums(W).tobytes() == sums.tobytes()
+    assert again.pulls(W).tobytes() == pulls.tobytes()
+    assert kept.kept
+    assert not again.kept
 
 
 def test_grids_are_for_planes_of_many_points_few_digits_and_kernels_with_a_step():

@@ -27,9 +27,10 @@ import math
 
 import numpy as np
 from scipy.fft import dctn, fft, ifft, irfft, next_fast_len, rfft
+from scipy.sparse import csr_array
 
 from sidelight.base.tiles import run_tiles, spans, sum_in_order
-from sidelight.base.types import Array, Slice
+from sidelight.base.types import Array, Slice, SparseMatrix
 
 from .profiles import Profile
 
@@ -41,11 +42,10 @@ _STEPS = {"student": 0.34, "gaussian": 0.3}
 _SUPPORT = 4  # nodes along each axis under a cubic B-spline
 _ALIASES = 2  # in the sum over p: b_3 is below 1e-5
 _ROUNDED = 24  # sizes are rounded up to about so many steps of an octave, so that the next points have the same size
-_BLOCK = 8192  # points per tile
 _LINES = 128  # rows or columns of the grid per tile
-_SPREADS = 2  # grids that are spread to side by side, for many points
-_MANY = 16_384
-_POINT, _NODE, _FIXED = 4.5e-7, 6e-10, 5e-4
+_PARTS, _MANY, _PART = 2, 16_384, 2**17  # parts that many points are cut into, and the points of the largest
+_KEPT = 2**18  # points up to which their splines are kept: 250 bytes each
+_POINT, _NODE, _FIXED = 2.4e-7, 5e-10, 5e-4
 """Seconds of a value and its pulls: per point; per node G, times log2 G; of the calls (measured on one thread)."""
 
 
@@ -107,6 +107,9 @@ class GridSums:
         self.corner = node[:, 0] * self.shape[1] + node[:, 1]
         self.weights = [_spline(t) for t in inside.T]
         self.slopes = [_spline_slope(t) for t in inside.T]
+        n = len(node)
+        self.parts = spans(n, n if n < _MANY else min(-(-n // _PARTS), _PART))
+        self.kept: dict[int, tuple[SparseMatrix, SparseMatrix, SparseMatrix]] = {}
         self.period = tuple(_rounded(2 * length) for length in self.shape)
         if isinstance(before, GridSums) and before.profile is profile and before.period == self.period:
             self.spectrum: Array = before.spectrum
@@ -115,62 +118,50 @@ class GridSums:
 
     def sums(self, W: Array) -> Array:
         """``Σ_j W_jc k_ij`` (n, c), for weights (n, c)."""
-        return np.column_stack([self.values(self.potential(w)) for w in W.T])
+        return np.column_stack([self.values_and_pull(self.potential(w))[0] for w in W.T])
 
     def pulls(self, W: Array) -> Array:
         """``Σ_j W_jc g_ij (z_i - z_j)`` (q, n, c), for weights (n, c)."""
-        return np.stack([self.pull(self.potential(w)).T for w in W.T], axis=2)
+        return np.stack([self.values_and_pull(self.potential(w))[1].T for w in W.T], axis=2)
 
     def potential(self, w: Array) -> Array:
         """``Σ_g' T(g - g') Σ_j B(z_j - g') w_j`` at the nodes, for weights (n,)."""
         return self._convolved(self._spread(w))
 
-    def values(self, potential: Array) -> Array:
-        """``(K w)_i`` (n,) from the potential of w."""
-        flat = potential.ravel()
+    def values_and_pull(self, potential: Array) -> tuple[Array, Array]:
+        """``(K w)_i`` (n,) and ``(P w)_i`` (n, 2) from the potential of w."""
+        flat, out = potential.ravel(), np.empty((3, len(self.corner)))
 
-        def one(part: Slice) -> Array:
-            a, b = (weights[part] for weights in self.weights)
-            return np.asarray(np.einsum("ia,ia->i", np.einsum("iab,ib->ia", self._patches(flat, part), b), a))
+        def one(part: Slice) -> None:
+            for number, splines in enumerate(self._splines(part)):
+                out[number, part] = splines @ flat
 
-        return np.concatenate(run_tiles(one, self._tiles(), self.n_jobs)).astype(np.float64)
+        run_tiles(one, self.parts, self.n_jobs)
+        return out[0], (-0.5 / self.step) * out[1:].T
 
-    def pull(self, potential: Array) -> Array:
-        """``(P w)_i`` (n, 2) from the potential of w."""
-        flat, scale = potential.ravel(), -0.5 / self.step
-
-        def one(part: Slice) -> Array:
-            P = self._patches(flat, part)
-            (a, b), (da, db) = ([array[part] for array in arrays] for arrays in (self.weights, self.slopes))
-            along = np.einsum("ia,ia->i", np.einsum("iab,ib->ia", P, b), da)
-            return np.column_stack([along, np.einsum("ia,ia->i", np.einsum("iab,ib->ia", P, db), a)])
-
-        return scale * np.concatenate(run_tiles(one, self._tiles(), self.n_jobs)).astype(np.float64)
-
-    def _tiles(self) -> list[Slice]:
-        return spans(len(self.corner), _BLOCK)
-
-    def _patches(self, flat: Array, part: Slice) -> Array:
-        """The potential at the 4 x 4 nodes around each point of a tile (m, 4, 4)."""
-        return np.take(flat, self._nodes(part))
-
-    def _nodes(self, part: Slice) -> Array:
+    def _splines(self, part: Slice) -> tuple[SparseMatrix, SparseMatrix, SparseMatrix]:
+        """``B(z_i - g)`` (m, G) of some points, and its derivatives along both axes, in units of h."""
+        if part.start in self.kept:
+            return self.kept[part.start]
+        (a, b), (da, db) = ([array[part] for array in arrays] for arrays in (self.weights, self.slopes))
         steps = np.arange(_SUPPORT, dtype=np.int32)
-        return self.corner[part, None, None] + (self.shape[1] * steps[:, None] + steps)
+        nodes = (self.corner[part, None, None] + (self.shape[1] * steps[:, None] + steps)).ravel()
+        starts = np.arange(0, len(nodes) + 1, _SUPPORT**2, dtype=np.int32)
+
+        def matrix(along: Array, across: Array) -> SparseMatrix:
+            values = (along[:, :, None] * across[:, None, :]).ravel()
+            return csr_array((values, nodes, starts), shape=(len(along), math.prod(self.shape)))
+
+        made = matrix(a, b), matrix(da, b), matrix(a, db)
+        if len(self.corner) <= _KEPT:
+            self.kept[part.start] = made
+        return made
 
     def _spread(self, w: Array) -> Array:
         """``Σ_j B(z_j - g) w_j`` at the nodes."""
-        w, n = np.asarray(w, dtype=np.float32), len(self.corner)
-
-        def one(part: Slice) -> Array:
-            total = np.zeros(math.prod(self.shape))
-            a, b = (weights[part] for weights in self.weights)
-            mass = (w[part, None] * a)[:, :, None] * b[:, None, :]
-            total += np.bincount(self._nodes(part).ravel(), weights=mass.ravel(), minlength=len(total))
-            return total
-
-        parts = spans(n, n if n < _MANY else -(-n // _SPREADS))
-        return sum_in_order(run_tiles(one, parts, self.n_jobs)).astype(np.float32).reshape(self.shape)
+        w = np.asarray(w, dtype=np.float32)
+        grids = run_tiles(lambda part: self._splines(part)[0].T @ w[part], self.parts, self.n_jobs)
+        return sum_in_order(grids).reshape(self.shape)
 
     def _convolved(self, grid: Array) -> Array:
         """The spread weights (a, b) convolved with T."""

@@ -107,12 +107,13 @@ def factored_repulsion(sums: LatentSums, A: Array, w: Array, floor: Array) -> tu
         return s, factored_pulls(sums, A, 1 / s, w) * w[:, None]
     s, own, others = np.zeros(len(A)), np.zeros((len(A), 2)), np.zeros((len(A), 2))
     for a in A.T:  # each potential gives sums and pulls
-        potential = sums.potential(w * a)
-        s += a * sums.values(potential)
-        own += a[:, None] * sums.pull(potential)
+        values, pull = sums.values_and_pull(sums.potential(w * a))
+        s += a * values
+        own += a[:, None] * pull
     s = np.maximum(s, floor)
     for a in A.T:
-        others += a[:, None] * sums.pull(sums.potential(w * a / s))
+        others += a[:, None] * sums.values_and_pull(sums.potential(w * a / s))[1]
+    sums.kept.clear()  # of these points, whose sums are no longer asked for
     return s, w[:, None] * (own / s[:, None] + others)
 
 
