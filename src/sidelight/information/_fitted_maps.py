@@ -139,7 +139,9 @@ def _row_maps(
     if problem.kernel.lists is None and settings.metric == "euclidean":
         density = kernel_density(inside, problem.kernel.bandwidth, settings.profile, n_jobs=settings.n_jobs)
     else:
-        density = fit_density(inside, relative, n_jobs=settings.n_jobs)
+        straight = settings.multilevel and settings.metric == "euclidean" and given is None
+        lists = problem.kernel.lists if straight else None
+        density = fit_density(inside, relative, n_jobs=settings.n_jobs, lists=lists)
     plain = TwoWayMaps(training.frame, *_latent(Z, backward, latent_kernel), forward, density)
     return InformedMaps(plain, given)
 
