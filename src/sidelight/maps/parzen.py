@@ -252,9 +252,9 @@ def fit_density(
     n_jobs : int or None
         Threads.
     lists : array of shape (n, k) or None
-        Neighbour lists. With many rows and more than 8 columns, lists of 20 or more spare the search index, which is only built for
-        queries then. With 30 listed rows instead of the 100 nearest the factor differs by 0.002 at most on three sets, and by 0.05
-        on made genes, where the mean log density of 784 and 500 columns differs by 1e-4 and 0.4.
+        Neighbour lists. With many rows and more than 8 columns, lists of 20 or more spare the search index, which is
+        only built for queries then. With 30 listed rows instead of the 100 nearest the factor differs by 0.002 at most
+        on three sets, and by 0.05 on made genes, whose mean log density in 500 columns is 0.4 lower.
 
     Returns
     -------
