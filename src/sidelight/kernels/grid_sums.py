@@ -149,8 +149,8 @@ class GridSums:
         starts = np.arange(0, len(nodes) + 1, _SUPPORT**2, dtype=np.int32)
 
         def matrix(along: Array, across: Array) -> SparseMatrix:
-            values = (along[:, :, None] * across[:, None, :]).ravel()
-            return csr_array((values, nodes, starts), shape=(len(along), math.prod(self.shape)))
+            values = np.repeat(along, _SUPPORT, axis=1) * np.tile(across, (1, _SUPPORT))  # faster than to broadcast
+            return csr_array((values.ravel(), nodes, starts), shape=(len(along), math.prod(self.shape)))
 
         made = matrix(a, b), matrix(da, b), matrix(a, db)
         if len(self.corner) <= _KEPT:
