@@ -12,9 +12,9 @@ from sidelight.datasets import swiss_roll
 from sidelight.kernels.data_kernel import perplexity_kernel
 from sidelight.maps import interpolation, nearby
 from sidelight.maps.interpolation import anchor_shares, correction_at_rows, interpolate, nearest_anchors
-from sidelight.maps.kernel_map import KernelMap
+from sidelight.maps.kernel_map import KernelMap, adaptive_weights
 from sidelight.maps.weights import AdaptiveWeights, FixedWeights, PrecomputedWeights
-from sidelight.neighbours.search import nearest
+from sidelight.neighbours.search import nearest, squares_to_listed
 from sidelight.neighbours.sparse_distances import nearest_known
 
 
@@ -198,3 +198,16 @@ def test_a_far_query_gets_a_finite_place():
 def test_few_rows_are_enough(make, n):
     X, Z = bent_sheet(n)
     np.testing.assert_allclose(interpolate(make(X, Z))(X), Z, rtol=0, atol=1e-13)
+
+
+def test_known_distances_of_lists_give_the_same_map():
+    """To the bit: they are those that the map would compute."""
+    rng = np.random.default_rng(4)
+    X, V = rng.standard_normal((300, 6)), rng.standard_normal((300, 2))
+    lists = nearest(X, k=12).index
+    squares = squares_to_listed(X, X, lists)
+    weights, known = adaptive_weights(X, V, lists), adaptive_weights(X, V, lists, squares)
+    assert weights.perplexity == known.perplexity
+    one, other = interpolate(KernelMap(weights, V)), interpolate(KernelMap(known, V), squares=squares)
+    assert one.correction.residuals.tobytes() == other.correction.residuals.tobytes()
+    assert one.correction.falloff.tobytes() == other.correction.falloff.tobytes()

@@ -9,6 +9,7 @@ from sidelight.base.tiles import one_blas_thread
 from sidelight.kernels.bandwidths import LeaveOneOut
 from sidelight.kernels.profiles import GAUSSIAN
 from sidelight.maps.parzen import ParzenDensity, fit_density
+from sidelight.neighbours.search import nearest
 
 NAMES = ["gaussian", "student", "quartic"]
 
@@ -121,6 +122,18 @@ def test_a_fitted_density_has_the_best_factor_for_its_relative_bandwidths():
     np.testing.assert_allclose(factor, factor[0])
     score = LeaveOneOut(X, GAUSSIAN, relative)
     assert score(factor[0]) >= max(score(0.7 * factor[0]), score(1.4 * factor[0]))
+
+
+def test_neighbour_lists_spare_the_search_of_many_rows():
+    """The factor is nearly the same, and the index is built for the first query."""
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((12_000, 4)) @ rng.standard_normal((4, 12)) + 0.1 * rng.standard_normal((12_000, 12))
+    near = nearest(X, k=25, n_jobs=1)
+    relative = near.distance[:, 10] ** 2
+    listed, searched = fit_density(X, relative, lists=near.index), fit_density(X, relative)
+    assert listed.bandwidths[0] == pytest.approx(searched.bandwidths[0], rel=0.02)
+    few = fit_density(X, relative, lists=near.index[:, :5])
+    assert few.bandwidths.tobytes() == searched.bandwidths.tobytes()
 
 
 def test_the_fitted_density_of_a_normal_cloud_is_close_to_the_truth():

@@ -15,6 +15,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.tiles import run_tiles, spans
 from sidelight.base.types import Array
 from sidelight.base.validation import relative_bandwidth
+from sidelight.kernels.bandwidths import perplexity_rows
 from sidelight.kernels.data_kernel import (
     EXACT_ROWS,
     MOST_STORED,
@@ -30,7 +31,7 @@ from sidelight.kernels.low_rank import MOST_FACTORS
 from sidelight.kernels.matrices import adaptive_kernel, left_out
 from sidelight.kernels.profiles import profile
 from sidelight.neighbours.reduction import neighbour_space
-from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest, neighbour_seconds
+from sidelight.neighbours.search import nearest, neighbour_seconds, squares_to_listed
 from sidelight.neighbours.sparse_distances import Points, dense_points, nearest_known
 
 from ._settings import KernelSettings
@@ -190,13 +191,16 @@ def _reduced_lists_kernel(rows: Array, reduced: Array, k: int, settings: KernelS
     found = nearest(reduced, k=k, n_jobs=settings.n_jobs)
     matrix, narrow = adaptive_kernel(found, perplexity)
     lost = left_out(reduced, found.index, np.asarray(narrow), settings.n_jobs)
-    whole = run_tiles(
-        lambda part: np.sort(distances_to_listed(rows[part], rows, found.index[part]), axis=1),
-        spans(len(rows), _TILE),
-        settings.n_jobs,
+    tiles = spans(len(rows), _TILE)
+    squares = np.concatenate(
+        run_tiles(lambda part: squares_to_listed(rows[part], rows, found.index[part]), tiles, settings.n_jobs)
     )
-    _, bandwidth = adaptive_kernel(Neighbours(found.index, np.concatenate(whole)), perplexity)
-    return ChosenKernel(DataKernel(matrix, bandwidth, found.index), perplexity, {"left_out": lost})
+    sorted_squares = np.concatenate(
+        run_tiles(lambda part: np.sort(squares[part], axis=1).astype(np.float64), tiles, settings.n_jobs)
+    )
+    bandwidth = perplexity_rows(sorted_squares, perplexity)[1]
+    kernel = DataKernel(matrix, bandwidth, found.index, squares=squares)
+    return ChosenKernel(kernel, perplexity, {"left_out": lost})
 
 
 def annealed_cost(n: int, d: int, settings: KernelSettings, latent: Latent, *, given: bool) -> Cost:

@@ -139,7 +139,9 @@ def _row_maps(
     if problem.kernel.lists is None and settings.metric == "euclidean":
         density = kernel_density(inside, problem.kernel.bandwidth, settings.profile, n_jobs=settings.n_jobs)
     else:
-        density = fit_density(inside, relative, n_jobs=settings.n_jobs)
+        straight = settings.multilevel and settings.metric == "euclidean" and given is None
+        lists = problem.kernel.lists if straight else None
+        density = fit_density(inside, relative, n_jobs=settings.n_jobs, lists=lists)
     plain = TwoWayMaps(training.frame, *_latent(Z, backward, latent_kernel), forward, density)
     return InformedMaps(plain, given)
 
@@ -182,8 +184,8 @@ def _backward_map(
         h = float(kernel.bandwidth)
         mean = KernelMap(FixedWeights(points, h, settings.profile), Z)
         return interpolate(mean, n_jobs=n_jobs), np.full(len(Z), h)
-    mean = KernelMap(adaptive_weights(points, Z, kernel.lists), Z)
-    return interpolate(mean, n_jobs=n_jobs), np.asarray(kernel.bandwidth)
+    mean = KernelMap(adaptive_weights(points, Z, kernel.lists, kernel.squares), Z)
+    return interpolate(mean, n_jobs=n_jobs, squares=kernel.squares), np.asarray(kernel.bandwidth)
 
 
 def _given_maps(

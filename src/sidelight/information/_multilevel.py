@@ -182,7 +182,7 @@ class _Levels:
     ) -> None:
         """``before`` is a path that this one continues; with ``coarse=False`` only the finest level is solved."""
         K = csr_array(K * (K.shape[0] / float(K.sum())))
-        self.hierarchy = Hierarchy(levels_of(K, min(DIRECT, _COARSEST)))
+        self.hierarchy = Hierarchy(levels_of(K, min(DIRECT, _COARSEST)), n_jobs)
         self.ancestors = _ancestors(self.hierarchy.levels)
         sizes = [level.n for level in self.hierarchy.levels]
         first = next((depth for depth, n in enumerate(sizes) if n <= _COARSEST), len(sizes) - 1)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.decomposition import PCA
 
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers
@@ -98,6 +97,8 @@ def initial_points(
     if latent.init == "spectral":
         found = spectrum().coordinates(q)
     elif latent.init == "pca" and not precomputed:
+        from sklearn.decomposition import PCA  # here, because its import takes a tenth of a second
+
         with np.errstate(invalid="ignore"):  # identical rows: PCA divides 0 by 0 for a share that we do not use
             found = PCA(min(q, *points.shape), svd_solver="full").fit_transform(dense_points(points))
     else:

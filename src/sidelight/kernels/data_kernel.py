@@ -74,6 +74,8 @@ class DataKernel:
         Approximation error, if the matrix approximates another.
     is_unfolded : bool
         Whether bridges between the layers of a sheet were left out of the graph.
+    squares : array of shape (n, k) or None
+        Squared distances of the rows to those of their lists, where lists and bandwidths come from different columns.
     """
 
     matrix: SymmetricTiles | SparseMatrix | LowRankKernel
@@ -82,6 +84,7 @@ class DataKernel:
     graph: SparseMatrix | None = None
     error: KernelError | None = None
     is_unfolded: bool = False
+    squares: Array | None = None
 
     @property
     def pairs(self) -> SymmetricTiles | SparseMatrix:

@@ -170,7 +170,9 @@ def smooth_part(backward: BackwardMap) -> KernelMap:
     return backward.mean if isinstance(backward, InterpolatingMap) else backward
 
 
-def interpolate(mean: KernelMap, near: Neighbours | None = None, n_jobs: int | None = None) -> InterpolatingMap:
+def interpolate(
+    mean: KernelMap, near: Neighbours | None = None, n_jobs: int | None = None, squares: Array | None = None
+) -> InterpolatingMap:
     """Make a kernel map exact at its training rows.
 
     Parameters
@@ -181,6 +183,8 @@ def interpolate(mean: KernelMap, near: Neighbours | None = None, n_jobs: int | N
         Neighbours (n, k) of the training rows; needed for precomputed distances only.
     n_jobs : int or None
         Threads.
+    squares : array of shape (n, k) or None
+        With adaptive weights: squared distances to the rows of the lists (before they were cut), if known.
 
     Returns
     -------
@@ -189,9 +193,13 @@ def interpolate(mean: KernelMap, near: Neighbours | None = None, n_jobs: int | N
     """
     weights, V = mean.weights, mean.outputs
     if isinstance(weights, AdaptiveWeights):
-        at_rows, gap = _at_own_lists(weights, V, n_jobs)
-        rows = spread_rows(len(V), _TRIED)
-        tried = _left_out_of_lists(weights, V, rows)
+        if squares is None:
+            tiles = spans(len(V), SHARED)
+            found = run_tiles(lambda some: _own_squares(weights, np.arange(len(V))[some]), tiles, n_jobs)
+            squares = np.concatenate(found)
+        squares = squares[:, : weights.lists.shape[1]]
+        at_rows, gap = _at_own_lists(weights, V, squares, n_jobs)
+        tried = _left_out_of_lists(weights, V, squares, spread_rows(len(V), _TRIED))
     elif isinstance(weights, FixedWeights):
         near = nearest(weights.inputs, k=min(_ANCHORS, len(V) - 1), n_jobs=n_jobs)
         at_rows, gap = mean(weights.inputs, n_jobs), _gap(near.distance**2)
@@ -265,17 +273,21 @@ def nearest_anchors(
     return _anchors(near.index, near.distance)
 
 
-def _at_own_lists(weights: AdaptiveWeights, V: Array, n_jobs: int | None) -> tuple[Array, Array]:
+def _own_squares(weights: AdaptiveWeights, rows: Array) -> Array:
+    """Squared distances (m, k) of training rows (m,) to the rows of their lists."""
+    return squares_to_listed(weights.inputs[rows], weights.inputs, weights.lists[rows])
+
+
+def _at_own_lists(weights: AdaptiveWeights, V: Array, squares: Array, n_jobs: int | None) -> tuple[Array, Array]:
     """``f_a(x_a)`` of every training row (n, r), and the squared distance to the nearest other row (n,)."""
-    X, n = weights.inputs, len(V)
+    n = len(V)
     at_rows, gap = np.empty(V.shape, dtype=np.float64), np.empty(n)
 
     def one(rows: slice) -> None:
-        own = np.arange(rows.start, rows.stop)
-        candidates = np.column_stack([own, weights.lists[rows]])
-        D2 = squares_to_listed(X[rows], X, candidates)
+        candidates = np.column_stack([np.arange(rows.start, rows.stop), weights.lists[rows]])
+        D2 = np.pad(squares[rows], ((0, 0), (1, 0)))
         at_rows[rows] = list_weighted_mean(weights.weigh_squares(D2), V, candidates)
-        gap[rows] = _gap(D2[:, 1:])
+        gap[rows] = _gap(squares[rows])
 
     tile = max(1, min(SHARED, _BUDGET // (weights.lists.shape[1] + 1)))
     run_tiles(one, spans(n, tile), n_jobs)
@@ -325,13 +337,12 @@ def _best_fade(tried: _LeftOut) -> float:
     return min(_FADES, key=error)
 
 
-def _left_out_of_lists(weights: AdaptiveWeights, V: Array, rows: Array) -> _LeftOut:
-    """Leave-one-out predictions with adaptive weights."""
-    X, lists = weights.inputs, weights.lists
-    D2 = squares_to_listed(X[rows], X, lists[rows])
+def _left_out_of_lists(weights: AdaptiveWeights, V: Array, squares: Array, rows: Array) -> _LeftOut:
+    """Leave-one-out predictions with adaptive weights; ``squares`` (n, k) are squared distances to the listed rows."""
+    lists, D2 = weights.lists, squares[rows]
     other = lists[rows, D2.argmin(axis=1)].astype(np.int64)
-    candidates = np.column_stack([other, lists[other]])
-    return _left_out(weights, V, rows, lists[rows], D2, candidates, squares_to_listed(X[other], X, candidates))
+    candidates, E2 = np.column_stack([other, lists[other]]), np.pad(squares[other], ((0, 0), (1, 0)))
+    return _left_out(weights, V, rows, lists[rows], D2, candidates, E2)
 
 
 def _left_out_of_near(weights: PrecomputedWeights, V: Array, near: Neighbours) -> _LeftOut:

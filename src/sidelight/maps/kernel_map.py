@@ -90,7 +90,13 @@ class KernelMap:
         return _relative_error(truth, self.weights.leave_one_out(self.outputs, rows, n_jobs))
 
 
-def best_perplexity(inputs: Array, outputs: Array, lists: Array, grid: Sequence[float] = PERPLEXITIES) -> float:
+def best_perplexity(
+    inputs: Array,
+    outputs: Array,
+    lists: Array,
+    grid: Sequence[float] = PERPLEXITIES,
+    squares: Array | None = None,
+) -> float:
     """Perplexity with the least leave-one-out error.
 
     Parameters
@@ -101,13 +107,18 @@ def best_perplexity(inputs: Array, outputs: Array, lists: Array, grid: Sequence[
         Neighbour lists of the inputs.
     grid : sequence of float
         Perplexities to try; those above k / 2 are skipped.
+    squares : array of shape (n, k) or None
+        Squared distances to the listed rows, if known.
 
     Notes
     -----
     With many rows the error is computed on 5,000 evenly spaced ones.
     """
     some: Any = spread_rows(len(inputs), _TRIED) if is_many(inputs) else slice(None)
-    near = Neighbours(lists[some], distances_to_listed(inputs[some], inputs, lists[some]))
+    if squares is None:
+        near = Neighbours(lists[some], distances_to_listed(inputs[some], inputs, lists[some]))
+    else:
+        near = Neighbours(lists[some], np.sqrt(squares[some]).astype(np.float64))
     return _least_error(near, outputs, outputs[some], grid)
 
 
@@ -137,12 +148,13 @@ def _least_error(near: Neighbours, outputs: Array, truth: Array, grid: Sequence[
     return allowed[int(np.argmin([_relative_error(truth, predicted) for predicted in rows]))]
 
 
-def adaptive_weights(inputs: Array, outputs: Array, lists: Array) -> AdaptiveWeights:
+def adaptive_weights(inputs: Array, outputs: Array, lists: Array, squares: Array | None = None) -> AdaptiveWeights:
     """Adaptive weights with the perplexity of least leave-one-out error.
 
-    With many rows the neighbour lists (n, k) are cut to the length that this perplexity needs.
+    With many rows the neighbour lists (n, k) are cut to the length that this perplexity needs. ``squares`` (n, k) are
+    the squared distances to the listed rows, if known.
     """
-    perplexity = best_perplexity(inputs, outputs, lists)
+    perplexity = best_perplexity(inputs, outputs, lists, squares=squares)
     return AdaptiveWeights(inputs, kept_lists(lists, perplexity) if is_many(inputs) else lists, perplexity)
 
 

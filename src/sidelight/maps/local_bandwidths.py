@@ -18,9 +18,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.base.types import Array
+from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Slice
+from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.landmarks import spread_rows
-from sidelight.neighbours.search import nearest
+from sidelight.neighbours.search import nearest, nearest_by_tree
 
 from .kernel_map import KernelMap
 from .nearby import is_many, row_search
@@ -32,6 +34,8 @@ _NEIGHBOURS = (3, 5, 8, 12, 20, 32, 60)  # the K that are tried
 _SHARE = 0.5  # C
 _LEAST = 1e-3  # in units of the latent kernel of the fit: duplicates have no distance
 _TRIED, _COLUMNS = 400, 200  # rows that are left out, and columns that errors are taken of
+_FLAT = 8  # latent dimensions up to which a tree is faster
+_TILE = 50  # of those rows
 
 
 def local_weights(
@@ -56,6 +60,8 @@ def local_weights(
     most = min(_NEIGHBOURS[-1], len(Z) - 1)
     if is_many(Z):
         near = row_search(Z).others(np.arange(len(Z)), most, n_jobs).distance
+    elif Z.shape[1] <= _FLAT:
+        near = nearest_by_tree(Z, k=most).distance
     else:
         near = nearest(Z, k=most, n_jobs=n_jobs).distance
     for k in sorted({min(k, most) for k in _NEIGHBOURS}):
@@ -74,18 +80,41 @@ def _errors_of_left_out_rows(
     some = spread_rows(n, _TRIED)
     V = rows[:, np.unique(np.linspace(0, d - 1, min(d, _COLUMNS)).astype(np.int64))]
     places = backward.weights.leave_one_out(backward.outputs, some, n_jobs)
-    errors = []
+    means_of = _means_near if is_many(rows) else _means_of_all
+    errors = np.zeros(len(tried))
+    for means, part in means_of(tried, V, places, some, n_jobs):
+        residuals = (V[some[part]] - means).astype(np.float64)
+        errors += np.einsum("tmr,tmr->t", residuals, residuals)
+    return [float(error) for error in errors]
+
+
+def _means_of_all(
+    tried: list[FixedWeights], V: Array, places: Array, some: Array, n_jobs: int | None
+) -> list[tuple[Array, Slice]]:
+    """Weighted means (t, m, r) of V (n, r) at the places (m, q), each without the row ``some`` (m,), by tiles of them.
+
+    In single precision, as the errors only have to tell bandwidths apart.
+    """
+    single = V.astype(np.float32)
+
+    def one(part: Slice) -> tuple[Array, Slice]:
+        R = squared_distances(places[part], tried[0].inputs).astype(np.float32)
+        R[np.arange(len(R)), some[part]] = np.inf
+        weights = [way.weigh_squares(R).astype(np.float32, copy=False) @ single for way in tried]
+        return np.array(weights), part
+
+    return run_tiles(one, spans(len(some), _TILE), n_jobs)
+
+
+def _means_near(
+    tried: list[FixedWeights], V: Array, places: Array, some: Array, n_jobs: int | None
+) -> list[tuple[Array, Slice]]:
+    """The same for many rows, of which the nearest to a place count."""
+    near = tried[0].search.nearest(places, NEAREST + 1, n_jobs).index
+    found = []
     for weights in tried:
-        residual = (V[some] - _mean_without(weights, V, places, some, n_jobs)).astype(np.float64)
-        errors.append(float(np.vdot(residual, residual)))
-    return errors
-
-
-def _mean_without(weights: FixedWeights, V: Array, places: Array, some: Array, n_jobs: int | None) -> Array:
-    """Weighted means (m, r) of V (n, r) at the places (m, q), each without the row ``some`` (m,)."""
-    if not is_many(V):
-        return np.asarray(weights.weights_at(places, some) @ V)
-    index, W = weights.listed(places, weights.search.nearest(places, NEAREST + 1, n_jobs).index)
-    W[index == some[:, None]] = 0.0
-    W /= W.sum(axis=1, keepdims=True)
-    return list_weighted_mean(W, V, index)
+        index, W = weights.listed(places, near)
+        W[index == some[:, None]] = 0.0
+        W /= W.sum(axis=1, keepdims=True)
+        found.append(list_weighted_mean(W, V, index))
+    return [(np.array(found), slice(0, len(some)))]

@@ -30,7 +30,7 @@ from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import distances_to_listed
 
 from .known_rows import KnownRows, compared_logs
-from .nearby import Searched, is_many, row_search
+from .nearby import RowSearch, Searched, is_many, row_search
 from .typicality import p_values_among
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ _BUDGET = 2_000_000
 _PERPLEXITY = 15.0
 _FLAT = 8  # dimensions up to which more neighbours are used: they are cheap to find and cover more of the sum
 _NEAREST, _WIDEST, _SAMPLE = (256, 100), 512, (4096, 1024)  # rows of each part: up to _FLAT dimensions, and above
+_LISTED = 20  # neighbours in a list from which on it does for the nearest rows
 _CHUNK = 16_384  # queries searched together
 _RANKED = 2000  # training rows that a query is compared with
 
@@ -168,7 +169,7 @@ class Background:
     def __init__(self, points: Array, bandwidths: Array) -> None:
         n, p = points.shape
         self.n_nearest, size = _NEAREST[p > _FLAT], _SAMPLE[p > _FLAT]
-        self.search, self.bandwidths = row_search(points), bandwidths
+        self.all_points, self.bandwidths = points, bandwidths
         self.shift = -0.5 * p * np.log(bandwidths)
         wide = np.sort(np.argsort(-bandwidths, kind="stable")[:_WIDEST])
         rows = np.r_[wide, np.setdiff1d(spread_rows(n, size), wide)]
@@ -176,6 +177,11 @@ class Background:
         self.points, self.rows = np.asarray(points[rows], dtype=np.float64), rows
         self.position = np.full(n, -1)
         self.position[rows] = np.arange(len(rows))
+
+    @cached_property
+    def search(self) -> RowSearch:
+        """Nearest-neighbour index of the points, built when first needed."""
+        return row_search(self.all_points)
 
     def log_sums(self, Q: Array, shape: Profile, n_jobs: int | None = None) -> Array:
         """``log Σ_j k(|q - a_j|² / h_j) / h_j^(p/2)`` for each query (m,)."""
@@ -207,7 +213,7 @@ class Background:
         Q, b = bounded(Q), near.shape[1]
         R, shift = np.empty((len(Q), b + len(self.rows))), np.empty((len(Q), b + len(self.rows)))
         with np.errstate(over="ignore"):  # a query may be beyond the range of float32
-            R[:, :b] = np.minimum(distances_to_listed(Q, self.search.X, near), 1e140) ** 2 / self.bandwidths[near]
+            R[:, :b] = np.minimum(distances_to_listed(Q, self.all_points, near), 1e140) ** 2 / self.bandwidths[near]
         R[:, b:] = squared_distances(Q, self.points)
         R[:, b:] /= self.bandwidths[self.rows]
         shift[:, :b], shift[:, b:] = self.shift[near], self.shift[self.rows]
@@ -231,7 +237,9 @@ def log_sum(logs: Array, shift: Array | float = 0.0) -> Array:
         return np.asarray(np.log(np.exp(logs, out=logs).sum(axis=1)) + top)
 
 
-def fit_density(points: Array, relative: Array, *, n_rows: int = 500, n_jobs: int | None = None) -> ParzenDensity:
+def fit_density(
+    points: Array, relative: Array, *, n_rows: int = 500, n_jobs: int | None = None, lists: Array | None = None
+) -> ParzenDensity:
     """Fit a Gaussian density with bandwidths ``factor · relative``, the factor by leave-one-out likelihood.
 
     Parameters
@@ -243,6 +251,10 @@ def fit_density(points: Array, relative: Array, *, n_rows: int = 500, n_jobs: in
         Evenly spaced rows over which the likelihood is computed (fewer if their distances would fill memory).
     n_jobs : int or None
         Threads.
+    lists : array of shape (n, k) or None
+        Neighbour lists. With many rows and more than 8 columns, lists of 20 or more spare the search index, which is
+        only built for queries then. With 30 listed rows instead of the 100 nearest the factor differs by 0.002 at most
+        on three sets, and by 0.05 on made genes, whose mean log density in 500 columns is 0.4 lower.
 
     Returns
     -------
@@ -253,7 +265,7 @@ def fit_density(points: Array, relative: Array, *, n_rows: int = 500, n_jobs: in
         return ParzenDensity(points, np.ones(len(points)))
     relative = np.maximum(relative, positive.min())
     if is_many(points):
-        score = LeaveOneOutOfMany(points, relative, spread_rows(len(points), n_rows))
+        score = LeaveOneOutOfMany(points, relative, spread_rows(len(points), n_rows), lists)
         return ParzenDensity(points, maximise_over_scale(score, 1e-6, 1e2) * relative)
     rows = np.unique(
         np.linspace(0, len(points) - 1, min(n_rows, len(points), max(20, _BUDGET // len(points)))).astype(np.int64)
@@ -294,10 +306,13 @@ def kernel_density(
 class LeaveOneOutOfMany:
     """Mean leave-one-out log-density of ``rows`` (m,), as a function of the factor on the ``relative`` bandwidths."""
 
-    def __init__(self, points: Array, relative: Array, rows: Array) -> None:
+    def __init__(self, points: Array, relative: Array, rows: Array, lists: Array | None = None) -> None:
         n, self.d = int(points.shape[0]), int(points.shape[1])
         background = Background(points, relative)
-        near = background.search.others(rows, background.n_nearest).index
+        if lists is None or self.d <= _FLAT or lists.shape[1] < _LISTED:
+            near = background.search.others(rows, background.n_nearest).index
+        else:
+            near = lists[rows]
         self.R, self.shift = background.seen(np.asarray(points[rows], dtype=np.float64), near, rows)
         self.profile = profile("gaussian")
         self.constant: float = -float(np.log(n - 1)) - self.profile.log_integral(self.d)

@@ -142,6 +142,10 @@ class FixedWeights(Searched):
 
         return np.concatenate(run_tiles(one, spans(len(some), max(8, _BUDGET // len(self.inputs))), n_jobs))
 
+    def weigh_squares(self, R: Array) -> Array:
+        """Weights (m, n) of all training rows from squared distances, in their precision; infinite ones have none."""
+        return self._weights(R / np.asarray(self.bandwidth, dtype=R.dtype))
+
     def weights_at(self, Q: Array, left_out: Array | None = None) -> Array:
         """Weights (m, n) of all training rows at each query, without the row ``left_out`` (m,) of each."""
         if self.side is None:

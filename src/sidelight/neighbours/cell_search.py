@@ -49,6 +49,10 @@ class Index(Protocol):
         """Whether ``P`` has fewer columns than ``X``."""
         ...
 
+    def panel(self, cell: int) -> Array:
+        """The rows of a cell relative to its mean (w, r + 2), ``prepared``."""
+        ...
+
 
 class Block:
     """A block of queries, searched together.
@@ -162,7 +166,7 @@ class Block:
         """Candidates in a probed cell: the rows within the bounds of its queries."""
         slab = slice(self.index.start[cell], self.index.start[cell + 1])
         mean, bound = self.index.means[cell], self.bound[rows]
-        D = relative(self.P[rows] - mean, bound) @ prepared(self.index.P[slab] - mean).T
+        D = relative(self.P[rows] - mean, bound) @ self.index.panel(cell).T
         flat = np.flatnonzero(D <= 0)
         row, column = np.divmod(flat, D.shape[1])
         return rows[row].astype(np.uint16), column + slab.start, D.ravel()[flat] + bound[row].astype(np.float32)

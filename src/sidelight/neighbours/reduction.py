@@ -114,12 +114,19 @@ def _sample(X: Array, rng: np.random.Generator) -> tuple[Array, Array, float]:
 def _directions(A: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """The leading principal directions (d, r) of the centred sample ``A`` and the variances along them.
 
-    By randomised subspace iteration; r is 128, or less where there are fewer rows or columns.
+    By randomised subspace iteration; r is 128, or less where there are fewer rows or columns. The sample is multiplied
+    in single precision: directions of a variance 1e-12 times the largest are not told from rounding.
     """
-    count = min(*A.shape, _MOST + 8)
-    Q = np.linalg.qr(A.T @ rng.standard_normal((len(A), count)))[0]
+    count, single = min(*A.shape, _MOST + 8), A.astype(np.float32)
+    Q = _orthonormal(single.T @ rng.standard_normal((len(A), count)).astype(np.float32))
     for _ in range(2):
-        Q = np.linalg.qr(A.T @ (A @ Q))[0]
-    _, singular, Vt = np.linalg.svd(A @ Q, full_matrices=False)
+        Q = _orthonormal(single.T @ (single @ Q.astype(np.float32)))
+    projected = (single @ Q.astype(np.float32)).astype(np.float64)
+    values, vectors = np.linalg.eigh(projected.T @ projected)
     r = min(count, _MOST)
-    return np.asarray(Q @ Vt[:r].T), singular[:r] ** 2 / len(A)
+    return np.asarray(Q @ vectors[:, : -r - 1 : -1]), np.maximum(values[: -r - 1 : -1], 0.0) / len(A)
+
+
+def _orthonormal(A: Array) -> Array:
+    """An orthonormal basis (m, r) of the columns of A (m, r)."""
+    return np.asarray(np.linalg.qr(A.astype(np.float64))[0])

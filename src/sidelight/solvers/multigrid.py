@@ -23,7 +23,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array
 
-from sidelight.base.types import Array
+from sidelight.base.tiles import run_tiles
+from sidelight.base.types import Array, SparseMatrix
 
 from .levels import Level
 
@@ -62,11 +63,18 @@ class _Merging:
         return np.bincount(self.slot, weights=data, minlength=C.nnz + 1)[: C.nnz].astype(np.float32)
 
 
-class Hierarchy:
-    """Multigrid hierarchy over levels of ``solvers.levels``, finest first."""
+def _short_indices(K: SparseMatrix) -> tuple[Array, Array]:
+    """Column numbers and row starts in 32 bits where they fit: a product is limited by the memory that it reads."""
+    kind = np.int32 if max(K.nnz, K.shape[0]) < 2**31 else np.int64
+    return K.indices.astype(kind), K.indptr.astype(kind)
 
-    def __init__(self, levels: Sequence[Level]) -> None:
-        self.levels = list(levels)
+
+class Hierarchy:
+    """Multigrid hierarchy over levels of ``solvers.levels``, finest first; ``n_jobs``: threads."""
+
+    def __init__(self, levels: Sequence[Level], n_jobs: int | None = 1) -> None:
+        self.levels, self.n_jobs = list(levels), n_jobs
+        self.patterns = [_short_indices(level.kernel) for level in self.levels]
         self.mergings = [_Merging(fine, coarse) for fine, coarse in pairwise(self.levels)]
 
     def cycle(self, depth: int, links: Array, held: Array) -> Cycle:
@@ -93,9 +101,8 @@ class Cycle:
     """One V-cycle as an approximate inverse: ``G -> (L + diag(h))⁻¹ G`` for columns (n, q)."""
 
     def __init__(self, hierarchy: Hierarchy, depth: int, links: Array, held: Array) -> None:
-        level = hierarchy.levels[depth]
-        K = level.kernel
-        self.W = csr_array((links, K.indices, K.indptr), shape=K.shape)
+        level, self.n_jobs = hierarchy.levels[depth], hierarchy.n_jobs
+        self.W = csr_array((links, *hierarchy.patterns[depth]), shape=level.kernel.shape)
         diagonal = self.W @ np.ones(level.n, dtype=np.float32) + held
         self.diagonal = diagonal.astype(np.float32)
         self.parent, self.coarser, self.factor = level.parent, None, None
@@ -107,7 +114,8 @@ class Cycle:
 
     def __call__(self, G: Array) -> Array:
         """One V-cycle for each column of G (n, q), started at 0."""
-        return np.column_stack([self._solve(np.ascontiguousarray(g, dtype=np.float32)) for g in G.T]).astype(np.float64)
+        columns = run_tiles(self._solve, [np.ascontiguousarray(g, dtype=np.float32) for g in G.T], self.n_jobs)
+        return np.column_stack(columns).astype(np.float64)
 
     def _solve(self, g: Array) -> Array:
         if self.factor is not None:
