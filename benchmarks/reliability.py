@@ -29,6 +29,7 @@ from sidelight.explain._calibration import calibrated
 from sidelight.explain._row_parts import MappedRows, Parts, row_parts, surroundings
 from sidelight.information.annealing import Annealing
 from sidelight.maps.rigid import fit_rigid
+from sidelight.neighbours.search import nearest
 
 TITLE = "reliability of rows: calibration, wrong rows found, left-out rows, cost"
 RIVALS = ("openTSNE", "umap-learn", "scikit-learn")
@@ -157,7 +158,7 @@ def _against_rivals(report: Report, found: list[tuple[Case, Parts]], quick: bool
 def _beside_loo_map(case: Case, said: Any) -> list[float]:
     rng = np.random.default_rng(0)
     rows = np.concatenate([rng.permutation(np.flatnonzero(case.right == k))[: SCORED // 2] for k in (False, True)])
-    length = 0.5 * float(np.median(surroundings(MappedRows(case.X, case.Z), None, 1).in_data.distance[:, 14]))
+    length = 0.5 * float(np.median(nearest(case.X, k=15).distance[:, -1]))
     scores = [said[rows], perturbation(case.X, case.Z, rows, length), singularity(case.X, case.Z, rows)]
     return [float(roc_auc_score(case.right[rows], score)) for score in scores]
 

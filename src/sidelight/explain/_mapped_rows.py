@@ -12,6 +12,8 @@ from sklearn.utils import check_array
 from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import Chain, as_chain, last_step_of
 from sidelight.base.messages import error_message
+from sidelight.information.kernel_information_embedding import KernelInformationEmbedding
+from sidelight.information.kernel_options import KernelOptions
 from sidelight.maps.two_way_mixin import TwoWayMixin
 
 from ._row_parts import MappedRows
@@ -55,7 +57,7 @@ def _of_two_way(owner: str, last: TwoWayMixin, X: Any, given: Any) -> Read:
         rule = "knows distances or relations, and no rows that neighbours could be looked for among"
         remedy = "Fit a model of the rows themselves"
         raise ValueError(error_message(owner, "model", type(last).__name__, rule, remedy))
-    rows = MappedRows(*trained, last._neighbour_lists())
+    rows = MappedRows(*trained, last._neighbour_lists(), _asks_for_all_columns(last))
     if X is None:
         return Read(rows, None)
     seen = last._seen_rows(X, given)
@@ -63,6 +65,11 @@ def _of_two_way(owner: str, last: TwoWayMixin, X: Any, given: Any) -> Read:
         return Read(rows, None)  # placing 10,000 rows of 784 columns takes as long as their fit
     side = {} if given is None else {"given": given}
     return Read(rows, MappedRows(seen, np.asarray(last.transform(X, **side), dtype=np.float64)))
+
+
+def _asks_for_all_columns(last: TwoWayMixin) -> bool:
+    """Whether the model was told to compare rows in all columns, however many."""
+    return isinstance(last, KernelInformationEmbedding) and KernelOptions.of(last.kernel).columns == "all"
 
 
 def _of_others(owner: str, last: Any, X: Any, given: Any) -> Read:

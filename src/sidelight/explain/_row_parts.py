@@ -1,6 +1,8 @@
 r"""How well a map keeps the surroundings of each row, from rows and their places alone, each row by itself.
 
-Rows y (n, d) as the model sees them (after the effect of ``given``), places z (n, q), K = 15 neighbours:
+Rows y (n, d) as the model sees them (after the effect of ``given``), places z (n, q), K = 15 neighbours. Rows of many
+columns are compared along the directions that tell neighbours from random rows (``neighbour_space``), as the multilevel
+solver compares them:
 
     kept      Σ_j s(r_Y(i, j)) ℓ(r_Z(i, j))      j: neighbours of row i in the data, r_Z their ranks on the map
     true      Σ_j s(r_Z(i, j)) ℓ(r_Y(i, j))      the same with data and map exchanged
@@ -14,12 +16,12 @@ sample of rows. g_i² is half of the mean squared distance from row i to all row
 ŷ, ỹ and ẑ are kernel regressions without the row itself: ẑ is where ``transform`` would put it, had it not been in the
 fit, and ŷ what ``inverse_transform`` would make of its place.
 
-Cost: neighbours in the data and on the map, and O(n (2K + sample) (d + q)).
+Cost: neighbours in the data and on the map, and O(n (2K + sample) (r + q)) in r directions.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from sidelight.base.tiles import run_tiles, spans
 from sidelight.kernels.bandwidths import quick_rows
 from sidelight.maps.weights import list_weighted_mean
 from sidelight.neighbours.distances import squared_distances
+from sidelight.neighbours.reduction import neighbour_space
 from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest, nearest_by_tree
 
 __all__ = ["NEIGHBOURS", "MappedRows", "Parts", "row_parts", "surroundings", "typical_distance"]
@@ -47,11 +50,13 @@ class MappedRows:
     """Rows ``data`` (n, d) and their ``places`` (n, q).
 
     ``lists`` (n, w) are neighbours of each row in the data, if the model knows them; used if nearest come first.
+    ``all_columns``: whether rows are compared in all columns, however many.
     """
 
     data: Array
     places: Array
     lists: Array | None = None
+    all_columns: bool = False
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -82,12 +87,14 @@ class Parts:
 def surroundings(rows: MappedRows, asked: MappedRows | None, n_jobs: int | None) -> Surroundings:
     """Neighbours of the rows themselves, or of the rows ``asked`` for, a row that is among ``rows`` without itself."""
     width = 2 * _neighbours(len(rows))
+    rows, asked = _in_neighbour_space(rows, asked, n_jobs)
     if asked is None:
         in_data = _listed(rows, width) or _search(rows.data, None, width, n_jobs)
         return Surroundings(rows, rows, in_data, _search(rows.places, None, width, n_jobs))
     near = _search(rows.data, asked.data, width + 1, n_jobs)
     scale = np.median(near.distance[:, -1]) if len(near.distance) else 0.0
-    itself = np.where(near.distance[:, 0] <= 1e-9 * scale, near.index[:, 0], -1)
+    same = 1e-9 if rows.data.dtype == np.float64 else 1e-6
+    itself = np.where(near.distance[:, 0] <= same * scale, near.index[:, 0], -1)
     on_map = _search(rows.places, asked.places, width + 1, n_jobs)
     return Surroundings(rows, asked, _without(near, itself), _without(on_map, itself))
 
@@ -175,6 +182,17 @@ def _counts_below(ordered: Array, values: Array) -> Array:
     top[top <= 0] = 1.0
     found = np.searchsorted((row + ordered / top).ravel(), (row + values / top).ravel(), side="left")
     return np.asarray(found.reshape(values.shape) - row * width)
+
+
+def _in_neighbour_space(
+    rows: MappedRows, asked: MappedRows | None, n_jobs: int | None
+) -> tuple[MappedRows, MappedRows | None]:
+    """The rows along the directions that tell neighbours, in float32; as they are where all columns should be used."""
+    space = None if rows.all_columns else neighbour_space(rows.data)
+    if space is None:
+        return rows, asked
+    seen = None if asked is None else replace(asked, data=space(asked.data, n_jobs))
+    return replace(rows, data=space(rows.data, n_jobs)), seen
 
 
 def _search(points: Array, queries: Array | None, k: int, n_jobs: int | None) -> Neighbours:
