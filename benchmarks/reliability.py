@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,19 +23,22 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.harness import Report, growth_exponent
 from benchmarks.reliability_rivals import perturbation, scdeed, singularity
-from benchmarks.reliability_sets import CALIBRATED, HELD_OUT, Case, cases, right_rows
+from benchmarks.reliability_sets import CALIBRATED, HELD_OUT, Case, _mixture, cases, right_rows
 from sidelight import KernelInformationEmbedding, explain
-from sidelight.datasets import load_digits, s_curve
+from sidelight.datasets import load_digits, load_harmony_cell_lines, s_curve, swiss_roll
 from sidelight.explain._calibration import calibrated
+from sidelight.explain._mapped_rows import read_mapped_rows
 from sidelight.explain._row_parts import MappedRows, Parts, row_parts, surroundings
 from sidelight.information.annealing import Annealing
 from sidelight.maps.rigid import fit_rigid
+from sidelight.neighbours.search import nearest
 
 TITLE = "reliability of rows: calibration, wrong rows found, left-out rows, cost"
 RIVALS = ("openTSNE", "umap-learn", "scikit-learn")
 NOISE = ("noise in 15", "noise in 50", "uniform noise in 20", "digits, permuted")
 REAL = ("digits, other half", "COIL-20", "turntable")
 TURNED = ("COIL-20", "turntable")
+MANY_LEFT_OUT = 30  # left-out rows of a set, below which sets of 2,400 rows are left out
 SCORED = 60  # rows of a map that LOO-map's perturbation, which minimises 18 times a row, is asked for
 
 
@@ -157,41 +161,58 @@ def _against_rivals(report: Report, found: list[tuple[Case, Parts]], quick: bool
 def _beside_loo_map(case: Case, said: Any) -> list[float]:
     rng = np.random.default_rng(0)
     rows = np.concatenate([rng.permutation(np.flatnonzero(case.right == k))[: SCORED // 2] for k in (False, True)])
-    length = 0.5 * float(np.median(surroundings(MappedRows(case.X, case.Z), None, 1).in_data.distance[:, 14]))
+    length = 0.5 * float(np.median(nearest(case.X, k=15).distance[:, -1]))
     scores = [said[rows], perturbation(case.X, case.Z, rows, length), singularity(case.X, case.Z, rows)]
     return [float(roc_auc_score(case.right[rows], score)) for score in scores]
 
 
 def _left_out(report: Report, count: int) -> None:
-    """Where closed form and a real fit without the row (begun at this map) put the row: correlation of the moves."""
+    """Where the map without the row and a real fit without it (begun at this map) put the row: correlation of moves.
+
+    Beside it, the kernel regression from neighbours in the data, which is used where the map without the row is not.
+    """
     rng = np.random.default_rng(0)
-    sets = {
+    few = {
         "s-curve": s_curve(200, noise=0.1, random_state=0).X,
         "wine": StandardScaler().fit_transform(load_wine().data),
         "breast cancer": StandardScaler().fit_transform(load_breast_cancer().data[:250]),
-        "digits": np.asarray(load_digits().X[:250], dtype=float),
+        "digits, 250": np.asarray(load_digits().X[:250], dtype=float),
         "noise in 10": rng.normal(size=(200, 10)),
     }
-    for name, X in sets.items():
-        Z = KernelInformationEmbedding().fit(X).embedding_
-        Z = _polished(X, Z).embedding_
+    many = {
+        "swiss roll, 2,400": swiss_roll(2400, noise=0.2, random_state=0).X,
+        "15 heavy components in 30, 2,400": _mixture([160] * 15, 30, 8.0, 0, heavy=True)[0],
+        "cell lines, 2,370": np.asarray(load_harmony_cell_lines().X, dtype=float),
+    }
+    for name, X in {**few, **(many if count >= MANY_LEFT_OUT else {})}.items():
+        model = _polished(X, _polished(X, KernelInformationEmbedding().fit(X).embedding_).embedding_)
         rows = rng.choice(len(X), size=count, replace=False)
-        moved = row_parts(surroundings(MappedRows(X, Z), None, 1), np.random.RandomState(0), 1).moved[rows]
-        true = np.array([_moved_without(X, Z, int(i)) for i in rows])
-        lengths = [np.linalg.norm(moves, axis=1) for moves in (moved, true)]
-        report.note(f"left-out rows of {name}: correlation of moves", _correlation(moved, true))
-        report.note(f"left-out rows of {name}: correlation of their lengths", _correlation(*lengths))
+        true = np.array([_moved_without(X, model.embedding_, int(i)) for i in rows])
+        read = read_mapped_rows("benchmark", model, None, None, 1).rows
+        ours, regression = (_moved(mapped)[rows] for mapped in (read, replace(read, left_out=None)))
+        for what, measure in (("moves", np.ravel), ("their lengths", _lengths)):
+            found, other = (float(np.corrcoef(measure(one), measure(true))[0, 1]) for one in (ours, regression))
+            more = {"rival": other, "rival_name": "neighbours in the data"}
+            report.note(f"left-out rows of {name}: correlation of {what}", found, **more)
+        slope = float(_lengths(ours) @ _lengths(true) / (_lengths(ours) @ _lengths(ours)))
+        report.note(f"left-out rows of {name}: true length for a length of 1", slope)
         print(f"  left-out rows of {name} done", flush=True)
 
 
-def _correlation(a: Any, b: Any) -> float:
-    return float(np.corrcoef(np.ravel(a), np.ravel(b))[0, 1])
+def _moved(mapped: MappedRows) -> Any:
+    return row_parts(surroundings(mapped, None, 1), np.random.RandomState(0), 1).moved
+
+
+def _lengths(moves: Any) -> Any:
+    return np.linalg.norm(moves, axis=1)
 
 
 def _polished(X: Any, Z: Any) -> Any:
+    """The fit begun at the map Z: at the last λ (annealed solver), or on the finest level (multilevel)."""
+    few = {} if len(X) > 2_000 else {"regularization": Annealing(0.1, start=0.1)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return KernelInformationEmbedding(regularization=Annealing(0.1, start=0.1), init=Z, tol=1e-7).fit(X)
+        return KernelInformationEmbedding(init=Z, tol=1e-7 if few else 1e-6, n_jobs=1, **few).fit(X)
 
 
 def _moved_without(X: Any, Z: Any, i: int) -> Any:

@@ -13,6 +13,7 @@ from sidelight import (
     CoordinatedMixture,
     HybridEmbedding,
     KernelInformationEmbedding,
+    KernelOptions,
     MultipleRelationalEmbedding,
     PPCAMixture,
     ProbabilisticPCA,
@@ -21,6 +22,7 @@ from sidelight import (
 )
 from sidelight.explain._resampled_maps import _places_of_all
 from sidelight.explain._row_parts import MappedRows, row_parts, surroundings
+from sidelight.neighbours.search import nearest
 from sidelight.pipeline import make_pipeline
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -136,6 +138,58 @@ def test_rows_are_compared_after_the_effect_of_given():
         explain.reliability(model, shifted[:30])
     plain = TwoWayEmbedding().fit(shifted, embedding=model.embedding_)
     assert explain.reliability(plain).kept.mean() < table.kept.mean() + 1e-9
+
+
+def wide_sheet(n: int = 250) -> tuple[np.ndarray, np.ndarray]:
+    """A sheet in 3 of 100 columns of noise, and its places."""
+    X, T = sheet(n)
+    return np.column_stack([X, np.zeros((n, 97))]) + 0.04 * np.random.default_rng(1).normal(size=(n, 100)), T
+
+
+def test_columns_of_noise_do_not_blur_who_is_near():
+    """The true map of a sheet in 300 noisy columns is believed more than by distances in all of them."""
+    rng = np.random.default_rng(0)
+    T = rng.uniform(-1, 1, size=(500, 2))
+    signal = np.column_stack([1.5 * T, 0.5 * np.sin(2.0 * T @ rng.normal(size=(2, 6)))])
+    X = signal @ rng.normal(size=(8, 300)) / np.sqrt(8) + 0.6 * rng.normal(size=(500, 300))
+    near = [surroundings(MappedRows(X, T, None, whole), None, 1) for whole in (False, True)]
+    np.testing.assert_array_equal(near[1].in_data.index, nearest(X, k=30).index)
+    reduced, whole = (row_parts(found, np.random.RandomState(0), 1) for found in near)
+    assert reduced.kept.mean() > whole.kept.mean() + 0.02
+    assert reduced.true.mean() > whole.true.mean() + 0.02
+
+
+def test_rows_of_many_columns_are_judged_alike_alone_together_and_by_default():
+    X, T = wide_sheet()
+    model = TwoWayEmbedding().fit(X, embedding=T)
+    every = explain.reliability(model)
+    some = explain.reliability(model, X[20:30])
+    np.testing.assert_allclose(some[PARTS], every[PARTS][20:30], atol=1e-5)
+    np.testing.assert_allclose(explain.reliability(model, X[25:26])[PARTS], some[PARTS][5:6], atol=1e-5)
+
+
+def test_the_lists_of_a_fit_spare_the_search(monkeypatch):
+    """Rows of many columns are compared in the space of the multilevel fit, whose lists are then in order."""
+    X, _ = wide_sheet()
+    model = KernelInformationEmbedding(solver="multilevel", max_iter=5).fit(X)
+    expected = explain.reliability(model)
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("a search of neighbours that the model knows")
+
+    monkeypatch.setattr("sidelight.explain._row_parts.nearest", refuse)
+    assert explain.reliability(model).equals(expected)
+
+
+def test_all_columns_count_if_the_fit_was_told_so(monkeypatch):
+    X, _ = wide_sheet()
+    model = KernelInformationEmbedding(solver="multilevel", kernel=KernelOptions(columns="all"), max_iter=5).fit(X)
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("fewer columns")
+
+    monkeypatch.setattr("sidelight.explain._row_parts.neighbour_space", refuse)
+    assert len(explain.reliability(model)) == 250
 
 
 def test_pipelines_look_at_rows_after_their_steps():

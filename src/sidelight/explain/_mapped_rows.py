@@ -12,6 +12,9 @@ from sklearn.utils import check_array
 from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import Chain, as_chain, last_step_of
 from sidelight.base.messages import error_message
+from sidelight.information.kernel_information_embedding import KernelInformationEmbedding
+from sidelight.information.kernel_options import KernelOptions
+from sidelight.maps.left_out_places import left_out_places
 from sidelight.maps.two_way_mixin import TwoWayMixin
 
 from ._row_parts import MappedRows
@@ -20,6 +23,7 @@ __all__ = ["Read", "read_mapped_rows", "rows_before"]
 
 Array = npt.NDArray[Any]
 _FEWEST = 20  # rows, below which there are no neighbourhoods to speak of
+_ROWS, _COLUMNS = 10_000, 64  # up to which rows are left out by the map itself, for a tenth of the fit at most
 
 
 @dataclass(frozen=True)
@@ -30,14 +34,16 @@ class Read:
     asked: MappedRows | None
 
 
-def read_mapped_rows(owner: str, model: Any, X: Any, given: Any) -> Read:
+def read_mapped_rows(owner: str, model: Any, X: Any, given: Any, n_jobs: int | None = None) -> Read:
     """Read a fitted model, or a Pipeline of steps and a model, and rows; None: its training rows."""
     chain = as_chain(model)
     last = last_step_of(chain)
     if given is not None and not capabilities(last).takes_given:
         rule = "cannot be used by a model that takes none"
         raise ValueError(error_message(owner, "given", "something", rule, "Leave it out"))
-    read = (_of_two_way if isinstance(last, TwoWayMixin) else _of_others)(owner, last, rows_before(chain, X), given)
+    seen = rows_before(chain, X)
+    two_way = isinstance(last, TwoWayMixin)
+    read = _of_two_way(owner, last, seen, given, n_jobs) if two_way else _of_others(owner, last, seen, given)
     if len(read.rows) < _FEWEST:
         rule = f"is fewer rows than the {_FEWEST} that make a neighbourhood"
         raise ValueError(error_message(owner, "X", f"{len(read.rows)} rows", rule, "Give more rows"))
@@ -49,13 +55,14 @@ def rows_before(chain: Any, X: Any) -> Any:
     return chain.rows(X) if X is not None and isinstance(chain, Chain) else X
 
 
-def _of_two_way(owner: str, last: TwoWayMixin, X: Any, given: Any) -> Read:
+def _of_two_way(owner: str, last: TwoWayMixin, X: Any, given: Any, n_jobs: int | None) -> Read:
     trained = last._mapped_rows()
     if trained is None:
         rule = "knows distances or relations, and no rows that neighbours could be looked for among"
         remedy = "Fit a model of the rows themselves"
         raise ValueError(error_message(owner, "model", type(last).__name__, rule, remedy))
-    rows = MappedRows(*trained, last._neighbour_lists())
+    data, places = trained
+    rows = MappedRows(data, places, last._neighbour_lists(), _asks_for_all_columns(last), _left_out(last, data, n_jobs))
     if X is None:
         return Read(rows, None)
     seen = last._seen_rows(X, given)
@@ -63,6 +70,19 @@ def _of_two_way(owner: str, last: TwoWayMixin, X: Any, given: Any) -> Read:
         return Read(rows, None)  # placing 10,000 rows of 784 columns takes as long as their fit
     side = {} if given is None else {"given": given}
     return Read(rows, MappedRows(seen, np.asarray(last.transform(X, **side), dtype=np.float64)))
+
+
+def _left_out(last: TwoWayMixin, data: Array, n_jobs: int | None) -> Array | None:
+    """Where the map would place each training row without it; None where that takes long, or is not known."""
+    if len(data) > _ROWS or data.shape[1] > _COLUMNS:
+        return None
+    places = left_out_places(last.backward_, n_jobs)
+    return None if places is None else np.asarray(last.latent_frame_.outside(places))
+
+
+def _asks_for_all_columns(last: TwoWayMixin) -> bool:
+    """Whether the model was told to compare rows in all columns, however many."""
+    return isinstance(last, KernelInformationEmbedding) and KernelOptions.of(last.kernel).columns == "all"
 
 
 def _of_others(owner: str, last: Any, X: Any, given: Any) -> Read:

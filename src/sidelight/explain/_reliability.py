@@ -96,7 +96,7 @@ def reliability(
     owner = "explain.reliability"
     check_integer(owner, "bootstrap", bootstrap, 0)
     rng = random_numbers(random_state)
-    read = read_mapped_rows(owner, model, X, given)
+    read = read_mapped_rows(owner, model, X, given, n_jobs)
     parts = row_parts(surroundings(read.rows, read.asked, n_jobs), rng, n_jobs)
     columns: dict[str, Array] = {
         "row": np.arange(len(parts.kept)),

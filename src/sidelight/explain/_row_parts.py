@@ -1,25 +1,28 @@
 r"""How well a map keeps the surroundings of each row, from rows and their places alone, each row by itself.
 
-Rows y (n, d) as the model sees them (after the effect of ``given``), places z (n, q), K = 15 neighbours:
+Rows y (n, d) as the model sees them (after the effect of ``given``), places z (n, q), K = 15 neighbours. Rows of many
+columns are compared along the directions that tell neighbours from random rows (``neighbour_space``), as the multilevel
+solver compares them:
 
     kept      Σ_j s(r_Y(i, j)) ℓ(r_Z(i, j))      j: neighbours of row i in the data, r_Z their ranks on the map
     true      Σ_j s(r_Z(i, j)) ℓ(r_Y(i, j))      the same with data and map exchanged
     returns   (g_i² - |y_i - ŷ_i|²) / (g_i² - |y_i - ỹ_i|²)      ŷ_i, ỹ_i: y from its neighbours on the map, in the data
-    stays     1 - |z_i - ẑ_i| / δ                ẑ_i: z from its neighbours in the data; δ: median distance on the map
+    stays     1 - |z_i - ẑ_i| / δ                ẑ_i: z by the map without row i; δ: median distance on the map
 
 The weights s (sum 1) fall from rank K/2 to 0 at rank 3K/2, and ℓ falls with the logarithm of the rank from 1 at 3K/2
 (with more than 600 rows: at the same share of the rows, 3.75 %) to 0 at n/2, so that one rank more or less never
 matters, and more rows of the same kind have the same parts. Ranks beyond the lists of 2K neighbours are estimated by a
 sample of rows. g_i² is half of the mean squared distance from row i to all rows.
-ŷ, ỹ and ẑ are kernel regressions without the row itself: ẑ is where ``transform`` would put it, had it not been in the
-fit, and ŷ what ``inverse_transform`` would make of its place.
+ŷ and ỹ are kernel regressions without the row itself: ŷ is what ``inverse_transform`` would make of its place. ẑ is
+where ``transform`` would put it, had it not been among the rows of the map (``maps.left_out_places``), or, where that
+is not known, a kernel regression of z from its neighbours in the data.
 
-Cost: neighbours in the data and on the map, and O(n (2K + sample) (d + q)).
+Cost: neighbours in the data and on the map, and O(n (2K + sample) (r + q)) in r directions.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +32,7 @@ from sidelight.base.tiles import run_tiles, spans
 from sidelight.kernels.bandwidths import quick_rows
 from sidelight.maps.weights import list_weighted_mean
 from sidelight.neighbours.distances import squared_distances
+from sidelight.neighbours.reduction import neighbour_space
 from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest, nearest_by_tree
 
 __all__ = ["NEIGHBOURS", "MappedRows", "Parts", "row_parts", "surroundings", "typical_distance"]
@@ -47,11 +51,15 @@ class MappedRows:
     """Rows ``data`` (n, d) and their ``places`` (n, q).
 
     ``lists`` (n, w) are neighbours of each row in the data, if the model knows them; used if nearest come first.
+    ``all_columns``: whether rows are compared in all columns, however many. ``left_out`` (n, q): where each row would
+    be placed by the map without it, if known.
     """
 
     data: Array
     places: Array
     lists: Array | None = None
+    all_columns: bool = False
+    left_out: Array | None = None
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -60,12 +68,16 @@ class MappedRows:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Neighbours (m, w) of some rows among the ``rows`` of a map, in the data and on the map, nearest first."""
+    """Neighbours (m, w) of some rows among the ``rows`` of a map, in the data and on the map, nearest first.
+
+    ``itself`` (m,): which of the ``rows`` each is, or -1.
+    """
 
     rows: MappedRows
     asked: MappedRows
     in_data: Neighbours
     on_map: Neighbours
+    itself: Array
 
 
 @dataclass(frozen=True)
@@ -82,14 +94,16 @@ class Parts:
 def surroundings(rows: MappedRows, asked: MappedRows | None, n_jobs: int | None) -> Surroundings:
     """Neighbours of the rows themselves, or of the rows ``asked`` for, a row that is among ``rows`` without itself."""
     width = 2 * _neighbours(len(rows))
+    rows, asked = _in_neighbour_space(rows, asked, n_jobs)
     if asked is None:
         in_data = _listed(rows, width) or _search(rows.data, None, width, n_jobs)
-        return Surroundings(rows, rows, in_data, _search(rows.places, None, width, n_jobs))
+        return Surroundings(rows, rows, in_data, _search(rows.places, None, width, n_jobs), np.arange(len(rows)))
     near = _search(rows.data, asked.data, width + 1, n_jobs)
     scale = np.median(near.distance[:, -1]) if len(near.distance) else 0.0
-    itself = np.where(near.distance[:, 0] <= 1e-9 * scale, near.index[:, 0], -1)
+    same = 1e-9 if rows.data.dtype == np.float64 else 1e-6
+    itself = np.where(near.distance[:, 0] <= same * scale, near.index[:, 0], -1)
     on_map = _search(rows.places, asked.places, width + 1, n_jobs)
-    return Surroundings(rows, asked, _without(near, itself), _without(on_map, itself))
+    return Surroundings(rows, asked, _without(near, itself), _without(on_map, itself), itself)
 
 
 def row_parts(around: Surroundings, rng: np.random.RandomState, n_jobs: int | None) -> Parts:
@@ -115,7 +129,7 @@ def _sample(n: int, rng: np.random.RandomState) -> Array:
 def _parts_of(around: Surroundings, part: slice, sample: Array, typical: float) -> tuple[Array, ...]:
     rows, asked = around.rows, around.asked
     n, k = len(rows), _neighbours(len(rows))
-    Y, Z = asked.data[part], asked.places[part]
+    Y, Z, itself = asked.data[part], asked.places[part], around.itself[part]
     near, near_map = (Neighbours(found.index[part], found.distance[part]) for found in (around.in_data, around.on_map))
     to_sample = squared_distances(Y, rows.data[sample])
     far, far_map = np.sqrt(to_sample), np.sqrt(squared_distances(Z, rows.places[sample]))
@@ -130,6 +144,8 @@ def _parts_of(around: Surroundings, part: slice, sample: Array, typical: float) 
     place = list_weighted_mean(weights, rows.places, near.index[:, :lists])
     best = list_weighted_mean(weights, rows.data, near.index[:, :lists])
     back = list_weighted_mean(weights_map, rows.data, near_map.index[:, :lists])
+    if rows.left_out is not None:
+        place = np.where(itself[:, None] >= 0, rows.left_out[itself], place)
     moved = place - Z
     own = np.maximum(0.5 * to_sample.mean(axis=1), 1e-300)
     lost, least = (((Y - guess) ** 2).sum(axis=1) / own for guess in (back, best))
@@ -175,6 +191,17 @@ def _counts_below(ordered: Array, values: Array) -> Array:
     top[top <= 0] = 1.0
     found = np.searchsorted((row + ordered / top).ravel(), (row + values / top).ravel(), side="left")
     return np.asarray(found.reshape(values.shape) - row * width)
+
+
+def _in_neighbour_space(
+    rows: MappedRows, asked: MappedRows | None, n_jobs: int | None
+) -> tuple[MappedRows, MappedRows | None]:
+    """The rows along the directions that tell neighbours, in float32; as they are where all columns should be used."""
+    space = None if rows.all_columns else neighbour_space(rows.data)
+    if space is None:
+        return rows, asked
+    seen = None if asked is None else replace(asked, data=space(asked.data, n_jobs))
+    return replace(rows, data=space(rows.data, n_jobs)), seen
 
 
 def _search(points: Array, queries: Array | None, k: int, n_jobs: int | None) -> Neighbours:
