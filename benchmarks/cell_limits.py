@@ -1,6 +1,7 @@
 """How far batches can be mixed at all: corrections that are fitted with the types known, and batches at random.
 
     python -m benchmarks.cell_limits kang [two_batches_a ...] [--no-maps]
+    python -m benchmarks.cell_limits two_batches_a --maps-at-random 3
 
 components        the 30 principal components
 one offset        of each batch, fitted with the types known (``cell_methods.labels_known``)
@@ -12,7 +13,8 @@ types' Gaussians  the batch mapped to the covariance of the other batches of the
 Each with its mixing of batches within types (``cell_measures``) and that of our map of these rows with the batch given.
 None is a method: all know the types. *At random* says what is chance: batches shuffled within types after the
 correction, and shuffled before it and then corrected likewise, which is above 1 because every correction also takes
-away by what random groups differ. Mean and largest of five draws.
+away by what random groups differ. Mean and largest of five draws. ``--maps-at-random``: *our* answers for
+the rows less one offset with the batches shuffled within types, a set without any effect, in which mixing should be 1.
 """
 
 from __future__ import annotations
@@ -27,11 +29,11 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.cell_measures import mixing
-from benchmarks.cell_methods import labels_known
+from benchmarks.cell_methods import labels_known, ours
 from benchmarks.cell_sets import CHOOSING, REPORTING, Cells
 from sidelight import KernelInformationEmbedding
 
-__all__ = ["CORRECTIONS", "shuffled_batches"]
+__all__ = ["CORRECTIONS", "maps_at_random", "shuffled_batches"]
 
 Array = npt.NDArray[Any]
 _FEWEST, _DRAWS = 60, 5
@@ -118,16 +120,27 @@ def _at_random(cells: Cells, correct: Callable[[Cells], Array]) -> str:
     return f"at random {next(told)}; corrected again {next(told)}"
 
 
+def maps_at_random(cells: Cells, seed: int) -> dict[str, float]:
+    """Mixing of our answers for a set in which batches differ by chance only, and of its rows as they are."""
+    made = shuffled_batches(replace(cells, X=labels_known(cells)), seed)
+    found = {"rows": made.X} | ours(made)
+    return {name: mixing(Z, made.batch, made.label) for name, Z in found.items()}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the mixing of each correction of some sets."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cell_limits", description=__doc__.splitlines()[0])
     sets = {**CHOOSING, **REPORTING}
     parser.add_argument("names", nargs="+", choices=list(sets), metavar="SET", help=", ".join(sets))
     parser.add_argument("--no-maps", action="store_true")
+    parser.add_argument("--maps-at-random", type=int, default=0, metavar="DRAWS")
     chosen = parser.parse_args(arguments)
     for name in chosen.names:
         cells = sets[name]()
-        for what, correct in CORRECTIONS.items():
+        for seed in range(chosen.maps_at_random):
+            told = ", ".join(f"{what} {value:.3f}" for what, value in maps_at_random(cells, seed).items())
+            print(f"  {name:16s} draw {seed}: {told}", flush=True)
+        for what, correct in () if chosen.maps_at_random else CORRECTIONS.items():
             rows = correct(cells)
             told = f"mixing {mixing(rows, cells.batch, cells.label):.3f} ({_at_random(cells, correct)})"
             if not chosen.no_maps:
