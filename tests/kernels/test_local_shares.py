@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from sidelight.kernels.balanced import balanced_kernel
 from sidelight.kernels.local_shares import local_shares
@@ -63,3 +64,42 @@ def test_neighbourhoods_have_the_shares_of_their_kind():
     assert abs(in_group_1[kind == 1].mean() - 0.8) < 0.05
     everywhere = balanced_kernel(X, codes, 20.0, 15).matrix.toarray()
     assert abs((everywhere[:, codes == 1].sum(axis=1) / everywhere.sum(axis=1))[kind == 0].mean() - 0.25) > 0.1
+
+
+def one_kind_in_groups_at_random(sizes, seed):
+    """Rows of one kind in ten columns, of which as many as in ``sizes`` are in each group, at random."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(sum(sizes), 10)), rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+
+
+def test_rows_in_the_middle_have_the_shares_of_rows_at_the_edge():
+    """A row in the middle is chosen by many rows of every group, which must not make its other groups look larger."""
+    middle, edge = [], []
+    for seed in range(4):
+        X, codes = one_kind_in_groups_at_random((200, 200), seed)
+        others = shares(X, codes)[np.arange(400), 1 - codes]
+        order = np.argsort(np.linalg.norm(X, axis=1))
+        middle.append(others[order[:100]].mean())
+        edge.append(others[order[-100:]].mean())
+    assert abs(np.mean(middle) - np.mean(edge)) < 0.06
+    assert abs(np.mean(middle) - 0.5) < 0.04
+
+
+@pytest.mark.parametrize("sizes", [(200, 200), (60, 340), (40, 300, 60)], ids=["equal", "unequal", "three"])
+def test_groups_at_random_have_the_share_of_a_neighbourhood_with_the_row_in_it(sizes):
+    """The row counts in its own group, N_s / (1 + N_a + N_s): between 0.9 and 1 of the random share."""
+    n, found = sum(sizes), []
+    for seed in range(6):
+        X, codes = one_kind_in_groups_at_random(sizes, seed)
+        K = balanced_kernel(X, codes, 15.0, None, represented=np.ones((n, len(sizes))), short=True).matrix.tocoo()
+        between = K.data[codes[K.row] != codes[K.col]].sum() / K.data.sum()
+        found.append(between / (np.square(n) - np.square(sizes).sum()) * n * (n - 1))
+    assert 0.9 < np.mean(found) < 1.0
+
+
+def test_a_row_that_nobody_chooses_has_finite_shares():
+    X, codes = one_kind_in_groups_at_random((40, 40), 0)
+    X[:3] += 40.0 * np.arange(1, 4)[:, None]  # no row has them among its nearest
+    found = shares(X, codes)
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)

@@ -7,17 +7,28 @@ stratum a receives from the rows of stratum s,
 
 is in the mean the density of s over that of a where row i lies (r_ja: how far j is represented in a). So
 
-    m_is = b_is / Σ_t b_it,        b_ia = 1
+    m_is = q_is / Σ_t q_it,        q_is = b_is / b_ia,        q_ia = 1
 
 is the share of s around row i: rows of a type that is a third of one batch and two thirds of another have neighbours in
 the shares of that type, not of the batches. Only the order of the rows within a stratum matters, so that it holds where
 an effect of the groups is left, and their nearest rows would all be of their own group.
 
-What one row receives is noisy, as some rows are near to many others. A quarter of it is that of the nearest rows of
+b_ia is what the row receives from its own stratum, and not its mean, which is 1: a row in the middle of its type is
+chosen by many rows of *every* stratum, and the quotient is free of that. Where the strata are drawn at random, b_is and
+b_ia fluctuate alike, so that b_is / Σ_t b_it has the mean of the random share (of Gamma variables of one scale it is a
+Beta variable), which 1 / (1 + Σ b) has not.
+
+The row counts among the rows of its own stratum: with N_s and N_a rows of the strata near it, itself not counted, q_is
+is N_s / (1 + N_a). That is right for a map. It evens chance differences of density, so that the shares in its
+neighbourhoods are those of the kernel with the row *in* the neighbourhood, and without it there are more of the others.
+With the exact shares N_s / N_a maps of random strata are mixed 1.025 of random (decision 0026).
+
+What one row receives is noisy, as some rows are near to many others: 0.15 of each b is that of the nearest rows of
 its own stratum. (With more, shares are the same everywhere, which is more even than at random; decision 0026.) Where an
 effect is left between two strata, rows on the side that faces the other are chosen by many and those behind them by
 none: who is chosen tells the effect then, not the share, and all of it is that of the nearest rows. With e_as what is
-left (``neighbours.counterparts``), that part rises from a quarter at e_as = 0.05 to all at 0.1.
+left (``neighbours.counterparts``), that part rises from 0.15 at e_as = 0.05 to 1 at 0.1, and b_ia is drawn to
+its mean, as the rows that many choose are then others in each stratum.
 """
 
 from __future__ import annotations
@@ -31,8 +42,9 @@ from sidelight.neighbours.strata import InStratum
 __all__ = ["local_shares"]
 
 
-_OF_OTHERS = 0.25
+_OF_OTHERS = 0.15
 _LEFT, _MUCH_LEFT = 0.05, 0.1  # effect left (log ratio of squared distances) from which on, and at which, it is all
+_NOTHING = 1e-6  # received from the own stratum: a row that none of it chooses, nor chooses its neighbours
 
 
 def local_shares(
@@ -64,12 +76,16 @@ def local_shares(
     for s, (stratum, P) in enumerate(zip(strata, weights, strict=True)):
         here = stratum.rows[codes[stratum.rows] == s]
         smoothed[here] = (_sparse(stratum, P, n) @ received)[here]
-    of_others = np.full((len(strata), len(strata)), _OF_OTHERS)
+    told_by_effect = np.zeros((len(strata), len(strata)))
     if effect_left is not None:
-        of_others += (1.0 - _OF_OTHERS) * np.clip((effect_left - _LEFT) / (_MUCH_LEFT - _LEFT), 0.0, 1.0)
-    received = (1.0 - of_others[codes]) * received + of_others[codes] * smoothed
-    received[own] = 1.0
-    return np.asarray(received / received.sum(axis=1, keepdims=True))
+        told_by_effect = np.clip((effect_left - _LEFT) / (_MUCH_LEFT - _LEFT), 0.0, 1.0)
+    told_by_effect = told_by_effect[codes]
+    others = _OF_OTHERS + (1.0 - _OF_OTHERS) * told_by_effect
+    from_own = (1.0 - _OF_OTHERS) * received[own] + _OF_OTHERS * smoothed[own]
+    from_own = told_by_effect + (1.0 - told_by_effect) * np.maximum(from_own, _NOTHING)[:, None]
+    quotient = ((1.0 - others) * received + others * smoothed) / from_own
+    quotient[own] = 1.0
+    return np.asarray(quotient / quotient.sum(axis=1, keepdims=True))
 
 
 def _sparse(stratum: InStratum, P: Array, n: int) -> SparseMatrix:
