@@ -117,7 +117,7 @@ def _signals(model: Any, n: int, d: int) -> None:
 def _counts(model: Any, n: int, d: int) -> None:
     from scipy import sparse
 
-    model.fit(sparse.random_array((n, d), density=0.05, format="csr", rng=np.random.default_rng(7)).ceil())
+    model.fit(sparse.random_array((n, d), density=0.05, format="csr", random_state=np.random.default_rng(7)).ceil())
 
 
 def _of(name: str, **options: Any) -> Callable[[], Any]:

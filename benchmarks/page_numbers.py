@@ -1,8 +1,8 @@
 """Write the numbers of the pages from the files that runs left: ``python -m benchmarks.page_numbers`` (``--check``).
 
 ``docs/files/numbers.toml`` has lines of the pages with the numbers as ``{SOURCE/NAME|FORMAT}``: the source is
-``large_maps``, ``cells``, ``families``, ``library``, ``refit`` or the name of a reproduction, the format one of
-Python's, after ``%`` of the hundredfold, ``s`` without a leading zero. A page says a line if its words are
+``large_maps``, ``cells``, ``families``, ``library``, ``explore``, ``refit`` or the name of a reproduction, the format
+one of Python's, after ``%`` of the hundredfold, ``s`` without a leading zero. A page says a line if its words are
 there and the numbers are those of the files; other numbers in their place are replaced.
 """
 
@@ -13,7 +13,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +70,9 @@ def _library(name: str) -> float:
     return len(list((ROOT / "examples" / folder).rglob("plot_*.py")))
 
 
-def _refit(name: str) -> float:
-    """A number of ``docs/files/refit.json``, a copy of what ``python -m benchmarks refit`` wrote, by what it is."""
-    (found,) = [one["ours"] for one in _file(FILES / "refit.json")["checks"] if one["what"] == name]
+def _benchmark(name: str, what: str) -> float:
+    """A number of ``docs/files/NAME.json``, a copy of what ``python -m benchmarks NAME`` wrote, by what it is."""
+    (found,) = [one["ours"] for one in _file(FILES / f"{name}.json")["checks"] if one["what"] == what]
     return float(found)
 
 
@@ -84,7 +84,8 @@ def _reproduction(source: str, name: str) -> float:
 
 
 _SOURCES: Mapping[str, Callable[[str], float]] = {
-    "large_maps": _large_maps, "cells": _cells, "families": _families, "library": _library, "refit": _refit,
+    "large_maps": _large_maps, "cells": _cells, "families": _families, "library": _library,
+    **{name: partial(_benchmark, name) for name in ("explore", "refit")},
 }  # fmt: skip
 
 

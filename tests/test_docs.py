@@ -174,6 +174,8 @@ def test_examples_in_docstrings_run(name):
         pytest.importorskip("anndata", reason="needs the extra anndata")
     if ".distributed" in name:
         pytest.importorskip("dask", reason="needs the extra scale")
+    if name in ("sidelight.explorer._widget", "sidelight.explorer.notebook"):
+        pytest.importorskip("anywidget", reason="needs the extra notebook")
     if name == "sidelight.explorer.serving":
         pytest.importorskip("uvicorn", reason="needs the extra explore")
         pytest.importorskip("starlette", reason="needs the extra explore")

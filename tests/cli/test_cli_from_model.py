@@ -172,6 +172,7 @@ def test_a_model_of_relations_alone_takes_no_rows(table, run, here):
 
 
 def test_points_are_read_from_a_sheet_or_by_a_query(fitted, run, here):
+    pytest.importorskip("openpyxl", reason="writes the workbook that is read")
     points = pd.DataFrame({"z1": [0.0, 1.0], "z2": [0.5, -1.0]})
     points.to_csv("points.csv", index=False)
     with pd.ExcelWriter("points.xlsx") as book:

@@ -14,7 +14,7 @@ from sidelight.cli._read import Reading, read
 @pytest.fixture(params=["npz", "mtx"])
 def counts(request, here):
     matrix = sparse.random_array(
-        (40, 30), density=0.2, rng=np.random.default_rng(0), data_sampler=lambda size: 3.0 * np.ones(size)
+        (40, 30), density=0.2, random_state=np.random.default_rng(0), data_sampler=lambda size: 3.0 * np.ones(size)
     )
     matrix = sparse.csr_array(matrix)
     path = here / f"counts.{request.param}"

@@ -307,6 +307,7 @@ def test_the_table_of_families_keeps_cells_that_lose():
 
 
 def test_families_that_are_not_there_are_left_out():
+    pytest.importorskip("torch", reason="the family of gated models needs the extra torch")
     assert {"family_metrics", "family_relations"} <= set(families.families()) <= set(families.MODULES)
     assert all(not set(one.CHOSEN_ON) & set(one.SETS) for one in [families.families()["family_metrics"]])
 

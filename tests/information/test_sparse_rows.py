@@ -158,7 +158,7 @@ def test_chosen_columns_of_informed_models_are_those_of_all(informed):
 
 
 def test_chosen_columns_take_no_memory_for_the_others():
-    rows = sparse.random_array((60, 3000), density=0.05, rng=np.random.default_rng(0), format="csr")
+    rows = sparse.random_array((60, 3000), density=0.05, random_state=np.random.default_rng(0), format="csr")
     model = KernelInformationEmbedding(max_iter=3).fit(rows, given=np.arange(60) % 2)
     Z, many = np.repeat(model.embedding_, 50, axis=0), sparse.vstack([rows] * 50, format="csr")
     tracemalloc.start()

@@ -151,7 +151,7 @@ def test_missing_entries_of_sparse_rows_are_refused(model):
 )
 @pytest.mark.thorough
 def test_no_dense_copy_is_made(model):
-    X = sparse.random_array((20_000, 4000), density=1e-3, rng=np.random.default_rng(0), format="csr")
+    X = sparse.random_array((20_000, 4000), density=1e-3, random_state=np.random.default_rng(0), format="csr")
     tracemalloc.start()
     try:
         model.fit(X)
@@ -238,7 +238,7 @@ def test_a_stream_of_sparse_batches_to_planes_is_one_of_coordinates_of_the_first
 )
 @pytest.mark.thorough
 def test_a_stream_makes_no_dense_copy(model):
-    X = sparse.random_array((100_000, 1000), density=1e-3, rng=np.random.default_rng(0), format="csr")
+    X = sparse.random_array((100_000, 1000), density=1e-3, random_state=np.random.default_rng(0), format="csr")
     tracemalloc.start()
     try:
         for part in (slice(0, 50_000), slice(50_000, 100_000)):

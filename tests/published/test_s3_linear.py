@@ -121,7 +121,9 @@ def test_factor_analysis_uses_the_factors_for_covariances_only():
 
 def test_linear_auto_encoder_has_the_subspace_of_pca():
     """|y(x) - x|² through M linear units: the plane of PCA; the components need not be orthonormal."""
-    gated = pytest.importorskip("sidelight.gated", reason="needs the extra torch")
+    pytest.importorskip("torch", reason="needs the extra torch")
+    from sidelight import gated
+
     model = gated.Autoencoder(Q, random_state=0).fit(X)
     found = model.inverse_transform(model.transform(X)) - X.mean(axis=0)
     span = np.linalg.svd(found, full_matrices=False)[2][:Q].T
@@ -130,7 +132,9 @@ def test_linear_auto_encoder_has_the_subspace_of_pca():
 
 def test_one_of_k_needs_a_hidden_layer_before_a_code_of_two():
     """The classic example: K rows that are 1 in one column each, through two numbers and back."""
-    gated = pytest.importorskip("sidelight.gated", reason="needs the extra torch")
+    pytest.importorskip("torch", reason="needs the extra torch")
+    from sidelight import gated
+
     rows = np.eye(10)
     right = []
     for hidden in ((), (16,)):

@@ -229,6 +229,8 @@ def _narwhals_column(layout: ColumnLayout, values: list[Any], library: Any) -> A
     if layout.stored == "date" and any(isinstance(value, float) for value in values):
         values = [from_microseconds(value) for value in values]
     zone = _zone(layout.dtype) if layout.stored == "date" else None
+    if zone is None and dtype == nw.Categorical and library == "pyarrow":  # 16 cannot make one of texts at once
+        return nw.new_series(layout.name, values, nw.String, backend=library).cast(nw.Categorical)
     if zone is None:
         return nw.new_series(layout.name, values, dtype, backend=library)
     unit: Any = found[1] if (found := _UNIT.search(layout.dtype)) else "us"
