@@ -199,6 +199,29 @@ def test_a_csv_has_no_cell_that_a_spreadsheet_would_run(model, views):
     assert float(lines[1][1]) == model.embedding_[0, 0]
 
 
+@pytest.mark.thorough
+def test_the_report_of_a_map_is_written_beside_its_model(given_model, views, columns, tmp_path):
+    names = [f"view {row}" for row in range(36)]
+    known = {"angle": columns["angle"]}
+    table = table_of(
+        given_model, views.X, known, {"object": columns["object"]}, row_names=names, image_shape=views.image_shape
+    )
+    explorer = Explorer(given_model, table, (), Setting("<b>", tmp_path / "kept", {}, {"angle": 360.0, "other": 1.0}))
+    status = respond(explorer, "POST", "report", "", {})
+    path = tmp_path / "kept" / "report.html"
+    assert json.loads(status.content) == {"written": [str(path)]}
+    text = path.read_text()
+    assert "&lt;b&gt;" in text
+    assert "view 35" in text
+    assert "object" in text
+    own = sidelight.report.write(
+        given_model, tmp_path / "own.html", X=views.X, given={"object": columns["object"]}, row_names=names,
+        colours={**known, "object": columns["object"]}, periods={"angle": 360.0}, image_shape=views.image_shape,
+        title="<b>",
+    )  # fmt: skip
+    assert path.read_bytes() == own.read_bytes()
+
+
 def test_plain_values_are_json(explorer):
     import json
 

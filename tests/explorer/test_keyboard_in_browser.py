@@ -231,6 +231,10 @@ def test_telling_steering_and_keeping_by_keyboard(session, cellar, tmp_path):
     keys.wait("document.getElementById('notice').textContent.startsWith('Written')")
     kept = sidelight.load(tmp_path / "kept" / "model.sidelight")
     assert kept.embedding_.tobytes() == cellar.map().fitted.embedding.tobytes()
+    keys.press("Report")
+    keys.wait("document.getElementById('notice').textContent.includes('report.html')")
+    assert (tmp_path / "kept" / "report.html").stat().st_size > 50_000
+    assert keys.at == "Report"
     keys.press("Export")
     keys.wait("document.getElementById('notice').textContent.startsWith('One file')")
     assert "data-kept" in downloaded(tmp_path / "downloads", "Wine.html").read_text()

@@ -36,6 +36,7 @@ export class Page {
   private asked: { place: [number, number]; row: number } | null = null;
   private code: "python" | "command" = "python";
   private question = 0;
+  private previous = -1; // number of the map that was shown before this one
   private watching = false;
   private telling = new Telling(this);
   private controls: GivenControls;
@@ -96,6 +97,7 @@ export class Page {
   async take(state: State, moving = true): Promise<void> {
     const before = this.state as State | undefined;
     const another = !before || before.maps[before.current]?.number !== state.maps[state.current].number;
+    if (another && before) this.previous = before.maps[before.current]?.number ?? -1;
     this.state = state;
     if (another) this.given = this.given0(state);
     if (another || JSON.stringify(before.moved) !== JSON.stringify(state.moved)) {
@@ -140,6 +142,10 @@ export class Page {
     this.byId("undo").onclick = () => void this.act("undo");
     this.byId("redo").onclick = () => void this.act("redo");
     this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post<{ written: string[] }>("save")).written.join(", ")}`));
+    this.byId("report").onclick = () => void this.tried(async () => {
+      this.say("Writing the report …");
+      this.say(`Written: ${(await this.source.post<{ written: string[] }>("report")).written.join(", ")}`);
+    });
     this.byId("keep").onclick = () => void this.tried(() => this.keep());
     this.byId<HTMLSelectElement>("colour").onchange = () => { this.values = null; void this.tried(() => this.recolour()); };
     this.byId<HTMLSelectElement>("layer").onchange = () => void this.tried(() => this.relayer());
@@ -240,7 +246,7 @@ export class Page {
     this.offer(["undo", "redo"]);
     layer.disabled = this.answers.space !== null; // a layer is a plane
     for (const [tool, offered] of [["walk", state.can.decode], ["drag", state.say.move]] as const) this.byId("tools").querySelector<HTMLElement>(`label:has([value=${tool}])`)!.hidden = !offered;
-    for (const id of ["undo", "redo", "save", "keep"]) this.byId(id).hidden = state.kept !== undefined;
+    for (const id of ["undo", "redo", "save", "report", "keep"]) this.byId(id).hidden = state.kept !== undefined;
     this.fillAxes();
     this.controls.take(state.controls);
   }
@@ -362,10 +368,10 @@ export class Page {
   private copy(text: string, told: string): void { void copied(text).then((done) => this.say(done ? told : "This browser lets no page copy: mark the text and copy it.", !done)); }
 
   private async remeasure(): Promise<void> {
-    const { current } = this.state;
+    const { current, maps } = this.state, last = maps.findIndex((one) => one.number === this.previous), at = last < 0 || last === current ? current - 1 : last;
     await this.tried(async () => {
-      const [before, now] = await Promise.all([current > 0 ? this.source.get<Measures>(`measures?map=${current - 1}`) : Promise.resolve(null), this.source.get<Measures>(`measures?map=${current}`)]);
-      fill(this.byId("measures"), panels.measuresOf(before, now));
+      const [before, now] = await Promise.all([at < 0 ? Promise.resolve(null) : this.source.get<Measures>(`measures?map=${at}`), this.source.get<Measures>(`measures?map=${current}`)]);
+      fill(this.byId("measures"), panels.measuresOf(before, now, at < 0 ? "" : `Map ${maps[at].number}`));
     });
   }
 

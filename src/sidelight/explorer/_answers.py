@@ -230,6 +230,7 @@ _ROUTES: dict[tuple[str, str], Callable[[Explorer, Query, Message], Any]] = {
     ("POST", "refit"): _then_state(lambda explorer, said: explorer.refit()),
     ("POST", "stop"): _then_state(lambda explorer, said: explorer.stop()),
     ("POST", "save"): lambda explorer, query, said: {"written": explorer.save()},
+    ("POST", "report"): lambda explorer, query, said: {"written": [explorer.report()]},
     ("POST", "page"): _page,
     ("POST", "export"): _export,
 }
