@@ -38,7 +38,7 @@ export function fill(parent: HTMLElement, ...children: Child[]): void {
 
 // The first thing behind an element that can have the keyboard's focus, or the last one before it.
 function after(parent: HTMLElement): HTMLElement | undefined {
-  const shown = focusable(parent.getRootNode() as Document | ShadowRoot).filter((one) => one.checkVisibility());
+  const shown = focusable(parent.getRootNode() as Document | ShadowRoot).filter((one) => one.checkVisibility?.() ?? true);
   return shown.find((one) => parent.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING) ?? shown[shown.length - 1];
 }
 

@@ -53,7 +53,7 @@ function c(e, ...t) {
 	(c.find((e) => u.indexOf(e) === i) ?? c[0] ?? a.find((e) => u.indexOf(e) >= i) ?? a[a.length - 1] ?? l(e))?.focus({ preventScroll: !0 });
 }
 function l(e) {
-	let t = s(e.getRootNode()).filter((e) => e.checkVisibility());
+	let t = s(e.getRootNode()).filter((e) => e.checkVisibility?.() ?? !0);
 	return t.find((t) => e.compareDocumentPosition(t) & Node.DOCUMENT_POSITION_FOLLOWING) ?? t[t.length - 1];
 }
 async function u(e) {
