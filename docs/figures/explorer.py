@@ -47,11 +47,13 @@ def choose(page: Page, selector: str, value: str, event: str = "change") -> None
 def in_few_colours(frames: list[Image.Image]) -> list[Image.Image]:
     """One palette for all pictures: greys, and colours by how many there are, not by how many pixels have them."""
     pixels = np.concatenate([np.asarray(one).reshape(-1, 3) for one in frames])
-    vivid = np.unique(pixels[np.ptp(pixels.astype(int), axis=1) > 40] // 8 * 8, axis=0)
-    colours = Image.fromarray(vivid[None].astype(np.uint8)).quantize(120).getpalette() or []
-    greys = np.repeat(np.linspace(0, 255, 100).round().astype(int), 3).tolist()
+    vivid = np.unique(
+        pixels[np.ptp(pixels.astype(int), axis=1) > 8] // 6 * 6, axis=0
+    )  # pale ones, too: rows not chosen
+    colours = Image.fromarray(vivid[None].astype(np.uint8)).quantize(180).getpalette() or []
+    greys = np.repeat(np.linspace(0, 255, 76).round().astype(int), 3).tolist()
     palette = Image.new("P", (1, 1))
-    palette.putpalette([*colours[:360], *greys])
+    palette.putpalette([*colours[:540], *greys])
     return [one.quantize(palette=palette, dither=Image.Dither.NONE) for one in frames]
 
 

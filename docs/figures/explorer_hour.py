@@ -173,7 +173,8 @@ def explorer_moving() -> None:
         for step in range(13):  # the points move to the new map
             share = (step / 12) ** 2 * (3 - 2 * step / 12)
             view = [one + share * (other - one) for one, other in zip(before, after, strict=True)]
-            page.evaluate(f"([{VIEW[1:-1]}] = {view}, {PAGE}.scatter.share = {share}, {PAGE}.scatter.paint())")
+            now = f"[{VIEW[1:-1]}] = {view}, {PAGE}.scatter.share = {share}, {PAGE}.scatter.stale = true"
+            page.evaluate(f"({now}, {PAGE}.scatter.paint())")
             frames.append((frame(page, folder), 90))
         frames.append((frames[-1][0], 900))
         for name in ("car", "duck", "mug"):

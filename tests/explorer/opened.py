@@ -14,6 +14,10 @@ from sidelight.explorer.serving import serve
 __all__ = ["PAGE", "Opened", "chromium", "find_chromium"]
 
 PAGE = "document.getElementById('stage').page"
+NUMBERS = {"Tab": 9, "Enter": 13, " ": 32, "End": 35, "Home": 36} | {
+    f"Arrow{way}": 37 + k for k, way in enumerate(("Left", "Up", "Right", "Down"))
+}
+"""Key codes without which Chromium does nothing of its own: menus, radio buttons and sliders follow arrow keys."""
 
 
 class Opened(Page):
@@ -69,7 +73,7 @@ class Opened(Page):
         text = {"text": key} if len(key) == 1 else {}
         for kind in ("keyDown", "keyUp"):
             pressed = {"type": kind, "key": key, "code": code or key, "modifiers": modifiers}
-            number = {"Tab": 9, "Enter": 13, " ": 32}.get(key)
+            number = NUMBERS.get(key)
             if number:
                 pressed |= {"windowsVirtualKeyCode": number}
             if key == "Enter":

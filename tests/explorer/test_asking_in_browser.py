@@ -115,6 +115,28 @@ def test_filters_combine_and_the_histograms_of_other_columns_follow(cellar, wine
         page.wait_until(f"{ASK}.filters.passing === null")
 
 
+def test_no_row_is_lost_at_the_ends_of_a_range_and_rare_categories_are_filtered_one_by_one(tmp_path):
+    """The page has 32-bit floats: 0.7 arrives below itself, 1.1 above. 33 of 60 categories share a colour."""
+    share = np.resize([0.7, 0.8, 0.9, 1.0, 1.1], N)
+    region = np.array([f"region {row % 60:02d}" for row in range(N)])
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    model = sidelight.ProbabilisticPCA(2).fit(X)
+    explorer = Explorer(model, table_of(model, X, {"share": share, "region": region}))
+    with Opened(tmp_path / "profile", explorer) as page:
+        for low, high in ((0.7, 0.9), (0.9, 1.1), (0.8, 1.0)):
+            page.evaluate(f"{ASK}.filters.set('share', {{range: [{low}, {high}]}})")
+            np.testing.assert_array_equal(passing(page), (share >= low) & (share <= high))
+        page.evaluate(f"{ASK}.filters.set('share', {{range: null}})")
+        open_facets(page, "region")
+        assert counts(page, "region")[:60] == [5] * 60
+        page.evaluate("[...document.querySelectorAll('.levels label')].find((l) => l.title === 'region 59').click()")
+        page.wait_until(f"{ASK}.filters.passing !== null")
+        np.testing.assert_array_equal(passing(page), region != "region 59")
+        choose(page, "#colour", 1)
+        page.wait_until("document.getElementById('legend').innerText.includes('33 others')")
+        assert page.evaluate("document.querySelectorAll('#legend .dot').length") == 28
+
+
 def test_a_search_rings_matches_goes_to_the_next_and_selects_all(cellar, wine, tmp_path):
     with Opened(tmp_path / "profile", cellar) as page:
         page.evaluate("document.querySelector('#find input').focus()")

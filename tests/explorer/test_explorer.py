@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import os
 import signal
 import time
@@ -14,6 +15,7 @@ import pytest
 import sidelight
 from sidelight import explorer as room
 from sidelight.explorer import Session, Statement
+from sidelight.explorer._answers import respond
 from sidelight.explorer._explorer import Explorer, Setting
 from sidelight.explorer._plain import plain
 from sidelight.explorer._table import table_of
@@ -35,6 +37,27 @@ def test_decoding_a_place_is_the_inverse_of_the_model_with_what_was_chosen(given
     other = shown.counterfactual(np.arange(3), {"object": "mug"})["rows"]
     now = {"given_now": columns["object"][:3]}
     np.testing.assert_allclose(other[1]["then"], given_model.counterfactual(views.X[:3], given="mug", **now)[1])
+
+
+def test_a_painted_page_gets_the_model_ready_once_for_the_pointer(given_model, views, columns, monkeypatch):
+    explorer = Explorer(given_model, table_of(given_model, views.X, given={"object": columns["object"]}))
+    shown, asked = explorer.map(), []
+    real = type(shown)._decoded
+
+    def decoded(self, place, row, axes, chosen):
+        asked.append(place)
+        time.sleep(0.05)  # so that all threads are at it together
+        return real(self, place, row, axes, chosen)
+
+    monkeypatch.setattr(type(shown), "_decoded", decoded)
+    place = shown.places[5].tolist()
+    with ThreadPoolExecutor(4) as pool:
+        requests = [("GET", "measures", "map=0", {}), *[("POST", "decode", "", {"place": place})] * 3]
+        answers = list(pool.map(lambda one: respond(explorer, *one), requests))
+    assert [one.status for one in answers] == [200] * 4
+    assert len([one for one in asked if one != place]) == 2  # of the average and of a category, and by one thread
+    values = json.loads(answers[1].content)["values"]
+    np.testing.assert_allclose(values, given_model.inverse_transform([place])[0], atol=1e-12)
 
 
 def test_requests_at_once_keep_their_own_warnings(given_model, views, columns, monkeypatch):
@@ -93,6 +116,32 @@ def test_dates_and_numbers_of_any_type_are_told_as_such():
     assert "nan" not in explorer.export(np.arange(10))
 
 
+def test_columns_of_pandas_are_told_with_their_gaps_zones_and_spans():
+    pandas = pytest.importorskip("pandas")
+    n, rng = 30, np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    model = sidelight.ProbabilisticPCA(2).fit(X)
+    known = pandas.DataFrame({
+        "flag": pandas.array([True, None, False] * 10, dtype="boolean"),
+        "word": pandas.array(["a", None, "b"] * 10, dtype="string"),
+        "when": pandas.date_range("2020-01-01", periods=n, tz="Europe/Berlin"),
+        "span": pandas.to_timedelta(np.arange(n) * 12.0, unit="h"),
+    })  # fmt: skip
+    explorer = Explorer(model, table_of(model, X, known))
+    heads = {one["name"]: one for one in explorer.state()["columns"]}
+    assert heads["flag"]["levels"] == ["False", "True"]
+    assert heads["word"]["levels"] == ["a", "b"]
+    assert heads["when"]["date"]
+    assert (heads["span"]["low"], heads["span"]["high"]) == (0, 14.5)  # days
+    assert explorer.map().row(1)["columns"] == {
+        "flag": None, "word": None, "when": "2020-01-01 23:00:00", "span": 0.5,
+    }  # fmt: skip
+    assert len(explorer.export(np.arange(3)).splitlines()) == 4
+    assert explorer.map().summary(np.arange(3), None)["count"] == 3
+    with pytest.raises(ValueError, match="'a' is the name of two columns"):
+        table_of(model, pandas.DataFrame(X, columns=["a", "b", "a"]))
+
+
 def test_one_row_alone_is_sure_of_nothing_that_its_others_do_not_show():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(400, 40))
@@ -148,6 +197,29 @@ def test_a_csv_has_no_cell_that_a_spreadsheet_would_run(model, views):
     assert lines[0][:4] == ["row", "z1", "z2", "'=cmd"]
     assert [line[3] for line in lines[1:]] == ["'=1+1", "'@SUM(A1)", "fine", "a,b\n"]
     assert float(lines[1][1]) == model.embedding_[0, 0]
+
+
+@pytest.mark.thorough
+def test_the_report_of_a_map_is_written_beside_its_model(given_model, views, columns, tmp_path):
+    names = [f"view {row}" for row in range(36)]
+    known = {"angle": columns["angle"]}
+    table = table_of(
+        given_model, views.X, known, {"object": columns["object"]}, row_names=names, image_shape=views.image_shape
+    )
+    explorer = Explorer(given_model, table, (), Setting("<b>", tmp_path / "kept", {}, {"angle": 360.0, "other": 1.0}))
+    status = respond(explorer, "POST", "report", "", {})
+    path = tmp_path / "kept" / "report.html"
+    assert json.loads(status.content) == {"written": [str(path)]}
+    text = path.read_text()
+    assert "&lt;b&gt;" in text
+    assert "view 35" in text
+    assert "object" in text
+    own = sidelight.report.write(
+        given_model, tmp_path / "own.html", X=views.X, given={"object": columns["object"]}, row_names=names,
+        colours={**known, "object": columns["object"]}, periods={"angle": 360.0}, image_shape=views.image_shape,
+        title="<b>",
+    )  # fmt: skip
+    assert path.read_bytes() == own.read_bytes()
 
 
 def test_plain_values_are_json(explorer):

@@ -56,6 +56,19 @@ def test_the_page_gets_what_it_asks_for(served, model, views):
     assert codes.tolist() == np.repeat([0.0, 1.0, 2.0], 12).tolist()
 
 
+def test_answers_are_sent_at_once(served):
+    """Without TCP_NODELAY the second part of an answer waits up to 40 ms for the browser to acknowledge the first."""
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
+    try:
+        connection.request("GET", urlparse(served.address).path + "state")
+        connection.getresponse().read()
+        (protocol,) = served._server.server_state.connections
+        accepted = protocol.transport.get_extra_info("socket")
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    finally:
+        connection.close()
+
+
 @pytest.mark.parametrize("prefix", ["/", "/state", "/wrong/", "/wrong/state", "/%00/", ""])
 def test_without_the_token_there_is_nothing(served, prefix):
     status, body, _ = ask(served, path="state", prefix=prefix or "/")

@@ -99,6 +99,14 @@ def test_an_axis_shows_a_column_and_a_statement_is_changed_by_the_form(model, vi
         assert "Relation.from_values" in page.text("code")
         refit(page, 2)
         assert page.evaluate("document.querySelector('.axis.x').textContent") == "bright →"
+        page.wait_until("document.querySelectorAll('#measures thead th').length === 3")
+        page.click("Map 0")
+        page.wait_until(f"{PAGE}.state.current === 0 && {PAGE}.scatter.share === 1")
+        head = "[...document.querySelectorAll('#measures thead th')].map((one) => one.textContent).join()"
+        page.wait_until(f"{head} === 'measure,Map 1,now'")  # the map that was shown before, not the one in front of it
+        page.click("Map 1")
+        page.wait_until(f"{PAGE}.state.current === 1 && {PAGE}.scatter.share === 1")
+        page.wait_until(f"{head} === 'measure,Map 0,now'")
         assert np.corrcoef(points(page)[:, 0], bright["bright"])[0, 1] > 0.95  # to the right, not mirrored
 
         page.evaluate(f"{PAGE}.select([0, 1], 'replace')")

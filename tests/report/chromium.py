@@ -143,9 +143,17 @@ class Page:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
+    def _holds(self, expression):
+        try:
+            return self.evaluate(expression)
+        except AssertionError as error:
+            if "execution context" in str(error):  # a page that is being loaded has none for a moment
+                return False
+            raise
+
     def wait_until(self, expression, seconds=20):
         end = time.monotonic() + seconds
-        while not self.evaluate(expression):
+        while not self._holds(expression):
             assert time.monotonic() < end, f"never came true: {expression}"
             time.sleep(0.05)
 

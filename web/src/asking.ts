@@ -46,7 +46,7 @@ export class Asking {
   constructor(private host: Host) {
     const { source, scatter } = host, tried = (work: () => Promise<void>) => host.tried(work);
     this.values = new Values(source);
-    this.filters = new Filters(host.byId("filters"), (at) => this.values.of(`column?at=${at}`), () => this.sifted());
+    this.filters = new Filters(host.byId("filters"), (at) => this.values.of(`column?at=${at}`), () => this.sifted(), (rows) => host.select(rows, "replace", "selection"));
     this.search = new Search(host.byId("find"), source, tried, (row) => this.filters.passes(row),
       { found: (rows) => scatter.ring(rows), go: (row) => this.go(row), select: (rows) => host.select(rows, "replace", "selection") });
     this.table = new TableView(host.byId("table"), source, (path) => this.values.of(path), tried,

@@ -16,8 +16,8 @@ export function picture(values: number[], shape: [number, number], range: [numbe
   return make("figure", {}, canvas, make("figcaption", {}, label));
 }
 
-function bar(value: number | undefined, column: Column | undefined, kind: string): HTMLElement {
-  const low = column?.low ?? 0, high = column?.high ?? 1, share = value === undefined || high <= low ? 0 : (value - low) / (high - low);
+function bar(value: number | null | undefined, column: Column | undefined, kind: string): HTMLElement {
+  const low = column?.low ?? 0, high = column?.high ?? 1, share = value == null || high <= low ? 0 : (value - low) / (high - low);
   const inner = make("span", { class: kind });
   inner.style.width = `${100 * Math.min(1, Math.max(0, share))}%`;
   return make("span", { class: "bar" }, inner);

@@ -35,7 +35,7 @@ export function ofRows(column: Column | null, values: Float32Array | null, n: nu
   const out = new Uint8Array(3 * n);
   const steps: Rgb[] = [];
   if (column?.kind === "numbers") for (let k = 0; k < 256; k++) steps.push(ofNumber(column, stepValue(column, k)));
-  const levels = column?.levels?.map((_, k) => ofLevel(k)) ?? [];
+  const levels = column?.levels?.map((_, k) => ofLevel(column.colours?.[k] ?? k)) ?? [];
   for (let i = 0; i < n; i++) {
     let own: Rgb = PLAIN;
     if (column && values) {

@@ -20,11 +20,38 @@ export function button(text: string, onclick: () => void, properties: Properties
   return make("button", { type: "button", onclick, ...properties }, text);
 }
 
-// New children; where the old ones had the keyboard's focus, the one of the same name has it again.
+const FOCUSABLE = "button, input, select, summary, [tabindex]";
+
+const focusable = (parent: ParentNode): HTMLElement[] => [...parent.querySelectorAll<HTMLElement>(FOCUSABLE)].filter((one) => !one.matches(":disabled"));
+
+// New children; where the old ones had the keyboard's focus, the one of the same name has it again, or what now stands
+// in its place: whoever works by keyboard is not sent back to the top of the page.
 export function fill(parent: HTMLElement, ...children: Child[]): void {
   const at = (parent.getRootNode() as Document).activeElement, held = at && at !== parent && parent.contains(at) ? nameOf(at) : "";
+  const place = held ? [...parent.querySelectorAll(FOCUSABLE)].indexOf(at!) : -1;
   parent.replaceChildren(...children);
-  if (held) [...parent.querySelectorAll<HTMLElement>("button, input, select, [tabindex]")].find((one) => nameOf(one) === held)?.focus({ preventScroll: true });
+  if (!held) return;
+  const own = focusable(parent), same = own.filter((one) => nameOf(one) === held), all = [...parent.querySelectorAll(FOCUSABLE)];
+  const next = same.find((one) => all.indexOf(one) === place) ?? same[0] ?? own.find((one) => all.indexOf(one) >= place) ?? own[own.length - 1];
+  (next ?? after(parent))?.focus({ preventScroll: true });
+}
+
+// The first thing behind an element that can have the keyboard's focus, or the last one before it.
+function after(parent: HTMLElement): HTMLElement | undefined {
+  const shown = focusable(parent.getRootNode() as Document | ShadowRoot).filter((one) => one.checkVisibility?.() ?? true);
+  return shown.find((one) => parent.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING) ?? shown[shown.length - 1];
+}
+
+// Copies text; pages that are not from this machine (a notebook on a server) have no clipboard, and the user may refuse it.
+export async function copied(text: string): Promise<boolean> {
+  try { await navigator.clipboard.writeText(text); return true; } catch { /* as one did before */ }
+  const box = make("textarea", { value: text, "aria-hidden": "true" }), at = document.activeElement as HTMLElement | null;
+  document.body.append(box);
+  box.select();
+  const done = document.execCommand("copy");
+  box.remove();
+  at?.focus({ preventScroll: true });
+  return done;
 }
 
 const nameOf = (one: Element): string => `${one.tagName} ${one.getAttribute("aria-label") ?? one.closest("label")?.textContent ?? one.textContent}`;

@@ -55,7 +55,7 @@ export class Filters {
   private more = make("details");
   private colours: Record<string, string> = {};
 
-  constructor(private box: HTMLElement, private values: (at: number) => Promise<Float32Array>, private onchange: () => void) {}
+  constructor(private box: HTMLElement, private values: (at: number) => Promise<Float32Array>, private onchange: () => void, private select: (rows: number[]) => void) {}
 
   passes(row: number): boolean { return !this.passing || this.passing[row] === 1; }
   get count(): number {
@@ -127,12 +127,13 @@ export class Filters {
     one.redraw = column.kind === "categories" ? this.checks(one, body) : this.histogram(one, body);
   }
 
-  // Which rows the filter of one column takes away.
+  // Which rows the filter of one column takes away. Values are 32-bit floats: the ends are rounded as they are, so that no row is lost at them.
   private sift(one: Facet): void {
     const { range, off, values, bin } = one;
     if (!values || (!range && !off.size)) { one.out = null; return; }
     const out = new Uint8Array(this.n);
-    if (range) for (let i = 0; i < this.n; i++) out[i] = values[i] >= range[0] && values[i] <= range[1] ? 0 : 1;
+    const [low, high] = (range ?? []).map(Math.fround);
+    if (range) for (let i = 0; i < this.n; i++) out[i] = values[i] >= low && values[i] <= high ? 0 : 1;
     else for (let i = 0; i < this.n; i++) out[i] = off.has(bin[i]) ? 1 : 0;
     one.out = out;
   }
@@ -162,7 +163,8 @@ export class Filters {
   private describe(): void {
     const hide = make("input", { type: "checkbox", checked: this.hide, onchange: (event: Event) => { this.hide = (event.target as HTMLInputElement).checked; this.tell(); } });
     fill(this.head, make("span", { class: "note", id: "passing", role: "status" }, this.active ? `${this.count.toLocaleString("en")} of ${count(this.n, "row")} pass` : "No filter is set."),
-      ...(this.active ? [make("label", { class: "note" }, hide, " hide the others"), button("Clear filters", () => this.clear())] : []));
+      ...(this.active ? [make("label", { class: "note" }, hide, " hide the others"),
+        button("Select them", () => this.select([...this.passing!.keys()].filter((row) => this.passing![row])), { disabled: !this.count, "aria-label": "Select the rows that pass" }), button("Clear filters", () => this.clear())] : []));
   }
 
   // The map is told at most once a frame.

@@ -5,7 +5,7 @@ import { Refusal, type Source } from "./api";
 import { Asking } from "./asking";
 import { card } from "./card";
 import * as colours from "./colours";
-import { button, count, dated, fill, make, save, written } from "./dom";
+import { button, copied, count, dated, fill, make, save, written } from "./dom";
 import { first, GivenControls } from "./given";
 import * as panels from "./panels";
 import type { View } from "./kept";
@@ -36,6 +36,7 @@ export class Page {
   private asked: { place: [number, number]; row: number } | null = null;
   private code: "python" | "command" = "python";
   private question = 0;
+  private previous = -1; // number of the map that was shown before this one
   private watching = false;
   private telling = new Telling(this);
   private controls: GivenControls;
@@ -96,6 +97,7 @@ export class Page {
   async take(state: State, moving = true): Promise<void> {
     const before = this.state as State | undefined;
     const another = !before || before.maps[before.current]?.number !== state.maps[state.current].number;
+    if (another && before) this.previous = before.maps[before.current]?.number ?? -1;
     this.state = state;
     if (another) this.given = this.given0(state);
     if (another || JSON.stringify(before.moved) !== JSON.stringify(state.moved)) {
@@ -140,12 +142,17 @@ export class Page {
     this.byId("undo").onclick = () => void this.act("undo");
     this.byId("redo").onclick = () => void this.act("redo");
     this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post<{ written: string[] }>("save")).written.join(", ")}`));
+    this.byId("report").onclick = () => void this.tried(async () => {
+      this.say("Writing the report …");
+      this.say(`Written: ${(await this.source.post<{ written: string[] }>("report")).written.join(", ")}`);
+    });
     this.byId("keep").onclick = () => void this.tried(() => this.keep());
     this.byId<HTMLSelectElement>("colour").onchange = () => { this.values = null; void this.tried(() => this.recolour()); };
     this.byId<HTMLSelectElement>("layer").onchange = () => void this.tried(() => this.relayer());
     this.scatter.onhover = (place, row) => this.hover(place, row);
     this.scatter.onselect = (rows, mode) => this.select(rows, mode, "selection");
     this.scatter.dragged = () => this.selected;
+    this.scatter.picked = (row) => this.selected.has(row);
     this.scatter.ondrag = (shift) => this.carry(shift);
     this.scatter.onclear = () => { this.answers.walk.clear(); this.select([], "replace"); };
     const { signal } = this.leave;
@@ -206,7 +213,7 @@ export class Page {
       dot.style.background = colours.css(colour);
       return make("span", { class: "swatch" }, dot, text);
     };
-    if (column.kind === "categories") return fill(this.byId("legend"), ...(column.levels ?? []).slice(0, 24).map((level, k) => swatch(colours.ofLevel(k), level)), ...below);
+    if (column.kind === "categories") return fill(this.byId("legend"), ...(column.legend ?? column.levels ?? []).map((level, k) => swatch(colours.ofLevel(k), level)), ...below);
     const low = column.period ? 0 : column.low ?? 0, high = column.period ?? column.high ?? 1;
     fill(this.byId("legend"), ...[0, 0.25, 0.5, 0.75, 1].map((share) => swatch(colours.ofNumber(column, low + share * (high - low)), (column.date ? dated : written)(low + share * (high - low)))), ...below);
   }
@@ -236,12 +243,19 @@ export class Page {
       ...(state.can.reliability && state.reliability.state !== "done" ? [option("judge", state.reliability.column, state.reliability.column === wanted)] : []));
     const layer = this.byId<HTMLSelectElement>("layer"), now = layer.value;
     fill(layer, option("", "none", now === ""), ...["density", "uncertainty", "reliability"].filter((kind) => state.can[kind]).map((kind) => option(kind, kind, now === kind)));
-    for (const name of ["undo", "redo"]) this.byId<HTMLButtonElement>(name).disabled = !state.can[name];
+    this.offer(["undo", "redo"]);
     layer.disabled = this.answers.space !== null; // a layer is a plane
     for (const [tool, offered] of [["walk", state.can.decode], ["drag", state.say.move]] as const) this.byId("tools").querySelector<HTMLElement>(`label:has([value=${tool}])`)!.hidden = !offered;
-    for (const id of ["undo", "redo", "save", "keep"]) this.byId(id).hidden = state.kept !== undefined;
+    for (const id of ["undo", "redo", "save", "report", "keep"]) this.byId(id).hidden = state.kept !== undefined;
     this.fillAxes();
     this.controls.take(state.controls);
+  }
+
+  // Buttons that can be pressed now; where the one that had the keyboard's focus cannot, its neighbour has it.
+  private offer(names: string[]): void {
+    const buttons = names.map((name) => this.byId<HTMLButtonElement>(name)), held = buttons.find((one) => one === this.root.activeElement);
+    buttons.forEach((one, k) => { one.disabled = !this.state.can[names[k]]; });
+    if (held?.disabled) buttons.find((one) => !one.disabled)?.focus();
   }
 
   fillAxes(): void {
@@ -283,7 +297,7 @@ export class Page {
     this.telling.fillSay();
     this.telling.fillStatements(); // a form there offers the selection
     if (!this.selected.size && !this.other.size) return fill(box, make("p", { class: "note" }, "Draw around rows with Lasso or Box (Shift adds, Alt removes), or mark a row with the keyboard and press Space."));
-    const copy = () => void navigator.clipboard.writeText(this.rows(this.selected).join(", ")).then(() => this.say("Row numbers copied."));
+    const copy = () => this.copy(this.rows(this.selected).join(", "), "Row numbers copied.");
     const tools = [button("Clear", () => { this.other.clear(); this.select([], "replace"); }),
       button("Keep as B", () => { this.other = this.selected; this.select([], "replace"); }, { disabled: !this.selected.size }),
       button("CSV", () => void this.tried(() => this.download("csv", "csv")), { disabled: !this.selected.size, "aria-label": "Download the selection as CSV" }),
@@ -348,15 +362,16 @@ export class Page {
   }
 
   private fillCode(): void {
-    const copy = (text: string) => void navigator.clipboard.writeText(text).then(() => this.say("Copied."));
-    fill(this.byId("code"), ...panels.codeOf(this.state, this.code, (which) => { this.code = which; this.fillCode(); }, copy));
+    fill(this.byId("code"), ...panels.codeOf(this.state, this.code, (which) => { this.code = which; this.fillCode(); }, (text) => this.copy(text, "Copied.")));
   }
 
+  private copy(text: string, told: string): void { void copied(text).then((done) => this.say(done ? told : "This browser lets no page copy: mark the text and copy it.", !done)); }
+
   private async remeasure(): Promise<void> {
-    const { current } = this.state;
+    const { current, maps } = this.state, last = maps.findIndex((one) => one.number === this.previous), at = last < 0 || last === current ? current - 1 : last;
     await this.tried(async () => {
-      const [before, now] = await Promise.all([current > 0 ? this.source.get<Measures>(`measures?map=${current - 1}`) : Promise.resolve(null), this.source.get<Measures>(`measures?map=${current}`)]);
-      fill(this.byId("measures"), panels.measuresOf(before, now));
+      const [before, now] = await Promise.all([at < 0 ? Promise.resolve(null) : this.source.get<Measures>(`measures?map=${at}`), this.source.get<Measures>(`measures?map=${current}`)]);
+      fill(this.byId("measures"), panels.measuresOf(before, now, at < 0 ? "" : `Map ${maps[at].number}`));
     });
   }
 
@@ -382,9 +397,9 @@ export class Page {
       const job = await this.source.get<Job>("job");
       if (this.leave.signal.aborted) return;
       if (job.state === "running") { this.fillRefit(job); await new Promise((resolve) => setTimeout(resolve, 250)); continue; }
-      const at = this.root.activeElement, focused = at === document.body || this.byId("refit").contains(at);
+      const at = this.root.activeElement, focused = this.byId("refit").contains(at);
       await this.take(await this.source.get<State>("state"));
-      if (focused) this.byId("start").focus();
+      if (focused) (this.state.fresh ? this.byId("history").querySelector<HTMLElement>("[aria-current]") : this.byId("start"))?.focus();
       return;
     }
   }

@@ -43,7 +43,7 @@ export function mapsOf(state: State, visit: (at: number) => void): HTMLElement[]
   return state.maps.map((one, at) => make("li", {}, button(`Map ${one.number}`, () => visit(at), { "aria-current": at === state.current ? "true" : undefined }), make("span", { class: "note" }, one.words)));
 }
 
-export function measuresOf(before: Measures | null, now: Measures): HTMLElement {
+export function measuresOf(before: Measures | null, now: Measures, called: string): HTMLElement {
   const line = (name: string, was: string, is: string) => make("tr", {}, make("th", { scope: "row", title: name }, name), ...(before ? [make("td", {}, was)] : []), make("td", {}, is));
   const lines = [line("trustworthiness", before ? before.trustworthiness.toFixed(3) : "", now.trustworthiness.toFixed(3))];
   if (now.rest != null) lines.push(line(`trustworthiness after ${(now.after ?? []).join(", ")}`, before?.rest?.toFixed(3) ?? "–", now.rest.toFixed(3)));
@@ -52,7 +52,7 @@ export function measuresOf(before: Measures | null, now: Measures): HTMLElement 
     const was = before?.columns.find((other) => other.name === one.name), chance = one.kind === "category" ? ` (chance ${one.chance.toFixed(2)})` : " (R²)";
     lines.push(line(`neighbours tell ${one.name}${chance}`, was ? was.value.toFixed(3) : "–", one.value.toFixed(3)));
   }
-  const head = make("tr", {}, make("th", { scope: "col" }, "measure"), ...(before ? [make("th", { scope: "col" }, "before")] : []), make("th", { scope: "col" }, "now"));
+  const head = make("tr", {}, make("th", { scope: "col" }, "measure"), ...(before ? [make("th", { scope: "col" }, called)] : []), make("th", { scope: "col" }, "now"));
   return make("table", { class: "measures" }, make("thead", {}, head), make("tbody", {}, ...lines));
 }
 

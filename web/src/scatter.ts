@@ -26,6 +26,7 @@ export class Scatter {
   allowed: (row: number) => boolean = () => true; // rows that can be pointed at and selected
   ondrag: (shift: Place) => void = () => {}; // in coordinates of the map
   dragged: () => Iterable<number> = () => []; // the rows that the tool drags
+  picked: (row: number) => boolean = () => false; // rows that are selected
   view: View = { ox: 0, oy: 0, s: 1, width: 1, height: 1 };
   points: Float32Array = new Float32Array();
   private painter: Painter;
@@ -70,6 +71,7 @@ export class Scatter {
     this.hurry();
     this.painter.draw(drawing);
     this.cells = null;
+    this.expect(points);
     const before = { ...this.view };
     if (!this.moved || !moving) this.all();
     if (from === points) { this.share = 1; this.draw(); return; }
@@ -88,6 +90,12 @@ export class Scatter {
     if (follows) look(0);
     this.share = 0;
     requestAnimationFrame(step);
+  }
+
+  // Sorts the points for the pointer while nothing else is to do, so that the first look is as quick as later ones.
+  private expect(points: Float32Array): void {
+    const idle = window.requestIdleCallback ?? ((work: () => void) => setTimeout(work, 500));
+    idle(() => { if (this.points === points && !this.cells) this.index(); });
   }
 
   // The same rows seen from another side.
@@ -431,7 +439,7 @@ export class Scatter {
     else if (event.key === "+" || event.key === "=") this.zoom(1.4);
     else if (event.key === "-") this.zoom(1 / 1.4);
     else if (event.key === "0") this.all();
-    else if (event.key === " " && this.marked >= 0 && this.allowed(this.marked)) this.onselect([this.marked], event.altKey ? "remove" : "add");
+    else if (event.key === " " && this.marked >= 0 && this.allowed(this.marked)) this.onselect([this.marked], event.altKey || this.picked(this.marked) ? "remove" : "add");
     else if (event.key === "Escape") this.onclear();
     else return;
     event.preventDefault();

@@ -28,13 +28,14 @@ export class Search {
   async again(): Promise<void> { if (this.input.value.trim()) { this.last = ""; await this.look(this.told.nextElementSibling as HTMLElement); } }
 
   private last = "";
+  private answer: Promise<void> = Promise.resolve(); // to the last text: who presses Enter twice waits for it twice
 
-  private async look(more: HTMLElement): Promise<void> {
+  private look(more: HTMLElement): Promise<void> {
     const text = this.input.value.trim();
-    if (text === this.last) return;
+    if (text === this.last) return this.answer;
     this.last = text;
     const asked = ++this.asked;
-    await this.tried(async () => {
+    return (this.answer = this.tried(async () => {
       const rows = text ? [...(await this.asks.numbers(`search?text=${encodeURIComponent(text)}`))] : [];
       if (asked !== this.asked) return;
       this.matches = rows.filter((row) => this.passes(row));
@@ -42,7 +43,7 @@ export class Search {
       this.say();
       more.hidden = !this.matches.length;
       this.on.found(this.matches);
-    });
+    }));
   }
 
   private step(by: number): void {

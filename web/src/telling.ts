@@ -17,6 +17,8 @@ const ROWS = ["same", "different", "label", "pin", "drop"];
 export class Telling {
   private editing = -1; // number of the statement that is being changed
   private filled = "";
+  private column = ""; // what is chosen and typed stays when the selection or the statements change
+  private label = ["", "label"];
 
   constructor(private host: Host) {}
 
@@ -49,14 +51,21 @@ export class Telling {
   }
 
   private labelForm(A: number[]): HTMLElement {
-    const value = make("input", { type: "text", "aria-label": "Label", placeholder: "label", size: 9, maxLength: 80 });
-    const column = make("input", { type: "text", "aria-label": "Column of the label", value: "label", size: 7, maxLength: 80 });
-    const submit = (event: Event) => { event.preventDefault(); if (A.length && value.value && column.value) this.tell({ kind: "label", rows: A, column: column.value, value: value.value }); };
+    const typed = () => { this.label = [value.value, column.value]; };
+    const value: HTMLInputElement = make("input", { type: "text", "aria-label": "Label", placeholder: "label", value: this.label[0], size: 9, maxLength: 80, oninput: typed });
+    const column: HTMLInputElement = make("input", { type: "text", "aria-label": "Column of the label", value: this.label[1], size: 7, maxLength: 80, oninput: typed });
+    const submit = (event: Event) => {
+      event.preventDefault();
+      if (!A.length || !value.value || !column.value) return;
+      this.label[0] = "";
+      this.tell({ kind: "label", rows: A, column: column.value, value: value.value });
+    };
     return make("form", { class: "tools wrap", onsubmit: submit }, value, " in ", column, make("button", { type: "submit", disabled: !A.length }, "Label"));
   }
 
   private byColumn(known: string[]): HTMLElement {
-    const { say } = this.host.state, select = choice("Column", known, known[0]);
+    const { say } = this.host.state, select = choice("Column", known, known.includes(this.column) ? this.column : known[0]);
+    select.onchange = () => { this.column = select.value; };
     const column = () => select.value;
     return make("div", { class: "tools wrap" }, select,
       button("Factor out", () => this.tell({ kind: "factor_out", column: column() }), { disabled: !say.factor_out, title: "This is known: show the rest" }),

@@ -11,6 +11,8 @@ export interface Column {
   period?: number | null;
   date?: boolean; // numbers are days since 1970
   levels?: string[];
+  colours?: number[]; // where rare categories share one: the number of each level's colour
+  legend?: string[]; // and what these colours are called
 }
 
 export interface Control { name: string; kind: string; values?: string[]; low?: number; high?: number }

@@ -110,6 +110,12 @@ def _points(explorer: Explorer, query: Query, said: Message) -> Any:
     return explorer.points(at, _axes(explorer, query))
 
 
+def _measures(explorer: Explorer, query: Query, said: Message) -> Any:
+    """Measures of a map. A page asks for them once it is painted, which is the time to get ready for the pointer."""
+    explorer.map().prepare()
+    return explorer.measures(_number(query, "map"))
+
+
 def _row(explorer: Explorer, query: Query, said: Message) -> Any:
     at = explorer.checked_rows([_number(query, "at")])
     return explorer.map().row(int(at[0]))
@@ -199,7 +205,7 @@ _ROUTES: dict[tuple[str, str], Callable[[Explorer, Query, Message], Any]] = {
     ("GET", "points"): _points,
     ("GET", "column"): lambda explorer, query, said: explorer.column(_number(query, "at")),
     ("GET", "row"): _row,
-    ("GET", "measures"): lambda explorer, query, said: explorer.measures(_number(query, "map")),
+    ("GET", "measures"): _measures,
     ("GET", "ranks"): lambda explorer, query, said: explorer.ranks(_number(query, "at") if "at" in query else None),
     ("GET", "search"): lambda explorer, query, said: explorer.search(query.get("text", "")),
     ("GET", "reliability"): lambda explorer, query, said: explorer.reliable(),
@@ -224,6 +230,7 @@ _ROUTES: dict[tuple[str, str], Callable[[Explorer, Query, Message], Any]] = {
     ("POST", "refit"): _then_state(lambda explorer, said: explorer.refit()),
     ("POST", "stop"): _then_state(lambda explorer, said: explorer.stop()),
     ("POST", "save"): lambda explorer, query, said: {"written": explorer.save()},
+    ("POST", "report"): lambda explorer, query, said: {"written": [explorer.report()]},
     ("POST", "page"): _page,
     ("POST", "export"): _export,
 }

@@ -27,6 +27,7 @@ from ._job import Job, idle_worker
 from ._placing import placed_map
 from ._questions import Map
 from ._reliable import Reliable
+from ._reported import write_report
 from ._row_answers import RowAnswers
 from ._steps import Steps, changed_statement
 from ._table import Table, labelled, shown_columns
@@ -343,6 +344,12 @@ class Explorer(RowAnswers):
                 (self.setting.save_model or _save)(shown.fitted.model, path)
             self.session.save(paths[1])
         return [str(path) for path in paths]
+
+    def report(self) -> str:
+        """Write the report of the current map and return its path. It takes seconds: others are answered meanwhile."""
+        shown, folder = self.map(), self.setting.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        return str(write_report(shown, folder / "report.html", self.setting.title, self.setting.periods))
 
     def _stated(self, one: Statement) -> dict[str, Any]:
         said = {"kind": one.kind, "words": one.words(), "on": one.on, "column": one.column, "value": one.value}

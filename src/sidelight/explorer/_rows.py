@@ -21,6 +21,7 @@ Array = NDArray[Any]
 _OWNER = "explore"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _PAGE = 500  # rows of one answer
+_LISTED = 250  # categories that can be filtered one by one; beyond, rare ones are one
 LONGEST_SEARCH = 200
 EXPORTS = {
     "csv": "text/csv; charset=utf-8",
@@ -40,13 +41,28 @@ def heads_of(columns: Iterable[Column], known: Collection[str], periods: Mapping
             ends = {"low": low, "high": high, "period": periods.get(column.name), "date": column.is_date}
             out.append(one | {"kind": "numbers"} | ends)
         else:
-            out.append(one | {"kind": "categories", "levels": list(column.levels)})
+            levels, _ = _listed(column)
+            out.append(one | {"kind": "categories", "levels": list(levels)} | _colours_of(column, levels))
     return out
 
 
 def values_of(column: Column) -> Array:
     """Values of a column (n,) as float32: numbers, or codes of categories (-1: missing)."""
-    return np.asarray(column.values if isinstance(column, Numbers) else column.codes, dtype="<f4")
+    return np.asarray(column.values if isinstance(column, Numbers) else _listed(column)[1], dtype="<f4")
+
+
+def _listed(column: Any) -> tuple[tuple[str, ...], Array]:
+    """The categories that the page lists, and the codes of the rows: all of them, or the common ones and the others."""
+    few = column.entry_codes is not None and len(column.entries) <= _LISTED
+    return (column.entries, column.entry_codes) if few else (column.levels, column.codes)
+
+
+def _colours_of(column: Any, levels: Sequence[str]) -> dict[str, Any]:
+    """Where rare categories share a colour: the number of each category's colour, and the names in the legend."""
+    if len(levels) == len(column.levels):
+        return {}
+    place, last = {name: k for k, name in enumerate(column.levels)}, len(column.levels) - 1
+    return {"colours": [place.get(name, last) for name in levels], "legend": list(column.levels)}
 
 
 def page_of_rows(table: Table, columns: Sequence[Column], rows: Array) -> list[dict[str, Any]]:

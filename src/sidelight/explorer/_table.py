@@ -16,6 +16,7 @@ from sidelight.base.capabilities import feature_names_of, given_of
 from sidelight.base.messages import error_message
 from sidelight.plot._colouring import Numbers, column_names
 from sidelight.report._columns import Column, DataRows, data_rows, names_of_rows, table_columns
+from sidelight.side.columns import is_missing
 
 from .statement import Statement
 
@@ -136,6 +137,10 @@ def table_of(
         raise ValueError(error_message("explore", "X", seen, "is no table of numbers", "Give the rows of the fit"))
     n = len(rows)
     names = column_names(X) or feature_names_of(model) or [f"x{k + 1}" for k in range(rows.shape[1])]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        rule = "is the name of two columns, which a page could not tell apart"
+        raise ValueError(error_message("explore", "X", repr(twice), rule, "Rename one"))
     found = _columns(columns, n) | given_columns(model, given, n)
     if image_shape is not None and image_shape[0] * image_shape[1] != rows.shape[1]:
         rule = f"does not fit {rows.shape[1]} columns"
@@ -157,8 +162,8 @@ def given_columns(model: Any, given: Any, n: int) -> dict[str, Array]:
         return {}
     names = [column.name for column in known.columns]
     if column_names(given):
-        return {name: np.asarray(given[name], dtype=object) for name in names}
-    values = np.asarray(given, dtype=object).reshape(n, len(names))
+        return {name: _without_na(np.asarray(given[name], dtype=object)) for name in names}
+    values = _without_na(np.asarray(given, dtype=object)).reshape(n, len(names))
     return {name: values[:, k] for k, name in enumerate(names)}
 
 
@@ -211,12 +216,32 @@ def _columns(columns: Any, n: int) -> dict[str, Array]:
     if not column_names(columns):
         remedy = "Give a dict or a data frame of columns"
         raise TypeError(error_message("explore", "columns", type(columns).__name__, "has no names", remedy))
-    found = {str(name): np.asarray(columns[name]) for name in column_names(columns)}
+    found = {str(name): _entries_of(columns[name]) for name in column_names(columns)}
     for name, values in found.items():
         if values.shape != (n,):
             rule = f"does not match the {n} rows"
             raise ValueError(error_message("explore", "columns", f"{name} of {values.shape}", rule, "Give one per row"))
     return found
+
+
+def _entries_of(values: Any) -> Array:
+    """A column as an array: times with a zone in UTC, spans of time in days, None for missing entries of pandas."""
+    dtype = getattr(values, "dtype", None)
+    if getattr(dtype, "kind", "") == "M" and not isinstance(dtype, np.dtype):
+        return np.asarray(values, dtype="datetime64[ns]")
+    array = np.asarray(values)
+    if array.dtype.kind == "m":
+        return np.where(np.isnat(array), np.nan, array / np.timedelta64(1, "D"))
+    return _without_na(array)
+
+
+def _without_na(array: Array) -> Array:
+    """Objects with None in place of ``pandas.NA``, which equals nothing and is not even unequal to itself."""
+    if array.dtype != object:
+        return array
+    out = array.copy()
+    out.ravel()[:] = [None if is_missing(value) else value for value in array.ravel().tolist()]
+    return out
 
 
 def shown_columns(columns: Mapping[str, Array], n: int) -> tuple[Column, ...]:

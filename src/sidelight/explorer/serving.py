@@ -39,7 +39,9 @@ class Served:
     def __init__(self, explorer: Explorer, port: int = 0) -> None:
         uvicorn: Any = require_extra("uvicorn", "explore", "explore")
         self._explorer = explorer
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        # asyncio sends at once (TCP_NODELAY) only through sockets that say they are TCP. Otherwise the second part of
+        # an answer waits up to 40 ms for the browser to acknowledge the first.
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._socket.bind(("127.0.0.1", port))
         self.port = int(self._socket.getsockname()[1])

@@ -45,33 +45,52 @@ function a(e, t, n = {}) {
 		...n
 	}, e);
 }
-function o(e, ...t) {
-	let n = e.getRootNode().activeElement, r = n && n !== e && e.contains(n) ? s(n) : "";
-	e.replaceChildren(...t), r && [...e.querySelectorAll("button, input, select, [tabindex]")].find((e) => s(e) === r)?.focus({ preventScroll: !0 });
+var o = "button, input, select, summary, [tabindex]", s = (e) => [...e.querySelectorAll(o)].filter((e) => !e.matches(":disabled"));
+function c(e, ...t) {
+	let n = e.getRootNode().activeElement, r = n && n !== e && e.contains(n) ? d(n) : "", i = r ? [...e.querySelectorAll(o)].indexOf(n) : -1;
+	if (e.replaceChildren(...t), !r) return;
+	let a = s(e), c = a.filter((e) => d(e) === r), u = [...e.querySelectorAll(o)];
+	(c.find((e) => u.indexOf(e) === i) ?? c[0] ?? a.find((e) => u.indexOf(e) >= i) ?? a[a.length - 1] ?? l(e))?.focus({ preventScroll: !0 });
 }
-var s = (e) => `${e.tagName} ${e.getAttribute("aria-label") ?? e.closest("label")?.textContent ?? e.textContent}`;
-function c(e, t, n) {
+function l(e) {
+	let t = s(e.getRootNode()).filter((e) => e.checkVisibility?.() ?? !0);
+	return t.find((t) => e.compareDocumentPosition(t) & Node.DOCUMENT_POSITION_FOLLOWING) ?? t[t.length - 1];
+}
+async function u(e) {
+	try {
+		return await navigator.clipboard.writeText(e), !0;
+	} catch {}
+	let t = i("textarea", {
+		value: e,
+		"aria-hidden": "true"
+	}), n = document.activeElement;
+	document.body.append(t), t.select();
+	let r = document.execCommand("copy");
+	return t.remove(), n?.focus({ preventScroll: !0 }), r;
+}
+var d = (e) => `${e.tagName} ${e.getAttribute("aria-label") ?? e.closest("label")?.textContent ?? e.textContent}`;
+function f(e, t, n) {
 	let r = i("a", {
 		href: URL.createObjectURL(new Blob([e], { type: t })),
 		download: n
 	});
 	r.click(), setTimeout(() => URL.revokeObjectURL(r.href), 1e4);
 }
-function l(e) {
+function p(e) {
 	if (e == null || !Number.isFinite(e)) return "–";
 	let t = Math.abs(e);
 	return t !== 0 && (t >= 1e5 || t < .001) ? e.toExponential(2) : String(Number(e.toPrecision(4)));
 }
-var u = (e) => (/* @__PURE__ */ new Date(864e5 * e)).toISOString().slice(0, 10);
-function d(e, t, n) {
-	return n.includes(t) && e != null && Number.isFinite(e) ? u(e) : l(e);
+var m = (e) => (/* @__PURE__ */ new Date(864e5 * e)).toISOString().slice(0, 10);
+function h(e, t, n) {
+	return n.includes(t) && e != null && Number.isFinite(e) ? m(e) : p(e);
 }
-var f = (e) => e.toFixed(2).replace(/^-(0\.00)$/, "$1"), p = (e, t) => `${e.toLocaleString("en")} ${t}${e === 1 ? "" : "s"}`, m = 40, h = 255, g = 400, _ = 46, v = 2;
-function y(e) {
+var g = (e) => e.toFixed(2).replace(/^-(0\.00)$/, "$1"), _ = (e, t) => `${e.toLocaleString("en")} ${t}${e === 1 ? "" : "s"}`, v = 40, y = 255, b = 400, x = 46, S = 2;
+function ee(e) {
 	let t = 10 ** Math.floor(Math.log10(e)), n = e / t;
 	return t * (n >= 5 ? 5 : n >= 2 ? 2 : 1);
 }
-function b(e, t, n) {
+function te(e, t, n) {
 	if (!(n > t)) return {
 		size: 1,
 		low: t - .5,
@@ -86,18 +105,19 @@ function b(e, t, n) {
 		width: 1,
 		step: 1
 	};
-	let i = y((n - t) / 200);
+	let i = ee((n - t) / 200);
 	return {
-		size: m,
+		size: v,
 		low: t,
-		width: (n - t) / m,
+		width: (n - t) / v,
 		step: r ? Math.max(1, i) : i
 	};
 }
-var x = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5 * e)).toISOString().slice(0, 10) : l(e), ee = class {
+var C = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5 * e)).toISOString().slice(0, 10) : p(e), ne = class {
 	box;
 	values;
 	onchange;
+	select;
 	passing = null;
 	hide = !1;
 	facets = [];
@@ -108,8 +128,8 @@ var x = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 	head = i("div", { class: "tools wrap" });
 	more = i("details");
 	colours = {};
-	constructor(e, t, n) {
-		this.box = e, this.values = t, this.onchange = n;
+	constructor(e, t, n, r) {
+		this.box = e, this.values = t, this.onchange = n, this.select = r;
 	}
 	passes(e) {
 		return !this.passing || this.passing[e] === 1;
@@ -128,13 +148,13 @@ var x = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 		this.signature = n;
 		let r = new Map(this.facets.map((e) => [`${e.column.kind} ${e.column.name}`, e]));
 		this.n = e.rows, this.failing = new Uint8Array(this.n), this.facets = e.columns.map((e, t) => this.facet(e, t, r.get(`${e.kind} ${e.name}`)));
-		let a = this.facets.filter(({ column: t }) => !t.feature || t.name === e.reliability.column), s = this.facets.filter((e) => !a.includes(e));
-		if (!this.facets.length) return o(this.box, i("p", { class: "note" }, "There are no columns to filter by."));
-		let c = this.more.open || !a.length || s.length < 4;
+		let a = this.facets.filter(({ column: t }) => !t.feature || t.name === e.reliability.column), o = this.facets.filter((e) => !a.includes(e));
+		if (!this.facets.length) return c(this.box, i("p", { class: "note" }, "There are no columns to filter by."));
+		let s = this.more.open || !a.length || o.length < 4;
 		this.more = i("details", {
 			class: "facet-box",
-			open: c
-		}, i("summary", {}, p(s.length, "feature")), i("div", { class: "facets" }, ...s.map((e) => e.box))), o(this.box, this.head, ...a.map((e) => e.box), ...s.length ? [this.more] : []), this.settle();
+			open: s
+		}, i("summary", {}, _(o.length, "feature")), i("div", { class: "facets" }, ...o.map((e) => e.box))), c(this.box, this.head, ...a.map((e) => e.box), ...o.length ? [this.more] : []), this.settle();
 	}
 	repaint() {
 		this.settle();
@@ -173,10 +193,10 @@ var x = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 	}
 	async load(e) {
 		let t = await this.values(e.at), { column: n } = e, r = e.box.querySelector(".facet");
-		n.kind === "categories" ? e.size = (n.levels ?? []).length + 1 : Object.assign(e, b(t, n.period ? 0 : n.low ?? 0, n.period ?? n.high ?? 1)), e.bin = new Uint8Array(this.n);
+		n.kind === "categories" ? e.size = (n.levels ?? []).length + 1 : Object.assign(e, te(t, n.period ? 0 : n.low ?? 0, n.period ?? n.high ?? 1)), e.bin = new Uint8Array(this.n);
 		for (let r = 0; r < this.n; r++) {
 			let i = t[r];
-			e.bin[r] = n.kind === "categories" ? i < 0 ? e.size - 1 : i : Number.isNaN(i) ? h : Math.min(e.size - 1, Math.max(0, Math.floor((i - e.low) / e.width)));
+			e.bin[r] = n.kind === "categories" ? i < 0 ? e.size - 1 : i : Number.isNaN(i) ? y : Math.min(e.size - 1, Math.max(0, Math.floor((i - e.low) / e.width)));
 		}
 		e.all = /* @__PURE__ */ new Uint32Array(256);
 		for (let t = 0; t < this.n; t++) e.all[e.bin[t]]++;
@@ -188,8 +208,8 @@ var x = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 			e.out = null;
 			return;
 		}
-		let a = new Uint8Array(this.n);
-		if (t) for (let e = 0; e < this.n; e++) a[e] = r[e] >= t[0] && r[e] <= t[1] ? 0 : 1;
+		let a = new Uint8Array(this.n), [o, s] = (t ?? []).map(Math.fround);
+		if (t) for (let e = 0; e < this.n; e++) a[e] = r[e] >= o && r[e] <= s ? 0 : 1;
 		else for (let e = 0; e < this.n; e++) a[e] = +!!n.has(i[e]);
 		e.out = a;
 	}
@@ -207,8 +227,8 @@ var x = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 			for (let e = 0; e < this.n; e++) this.passing[e] = +!t[e];
 		}
 		for (let e of this.facets) {
-			let n = e.out !== null, r = e.range ? `${x(e.range[0], e.column)} to ${x(e.range[1], e.column)}` : e.off.size ? `${e.size - e.off.size - (e.all[e.size - 1] || e.column.kind === "numbers" ? 0 : 1)} chosen` : "";
-			o(e.box.querySelector("summary"), e.column.name, ...n ? [i("span", { class: "chosen" }, r)] : []), e.values && e.box.open && (e.now = this.active ? te(e.bin, t, e.out) : e.all, e.redraw());
+			let n = e.out !== null, r = e.range ? `${C(e.range[0], e.column)} to ${C(e.range[1], e.column)}` : e.off.size ? `${e.size - e.off.size - (e.all[e.size - 1] || e.column.kind === "numbers" ? 0 : 1)} chosen` : "";
+			c(e.box.querySelector("summary"), e.column.name, ...n ? [i("span", { class: "chosen" }, r)] : []), e.values && e.box.open && (e.now = this.active ? re(e.bin, t, e.out) : e.all, e.redraw());
 		}
 		this.describe(), this.tell();
 	}
@@ -220,11 +240,18 @@ var x = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 				this.hide = e.target.checked, this.tell();
 			}
 		});
-		o(this.head, i("span", {
+		c(this.head, i("span", {
 			class: "note",
 			id: "passing",
 			role: "status"
-		}, this.active ? `${this.count.toLocaleString("en")} of ${p(this.n, "row")} pass` : "No filter is set."), ...this.active ? [i("label", { class: "note" }, e, " hide the others"), a("Clear filters", () => this.clear())] : []);
+		}, this.active ? `${this.count.toLocaleString("en")} of ${_(this.n, "row")} pass` : "No filter is set."), ...this.active ? [
+			i("label", { class: "note" }, e, " hide the others"),
+			a("Select them", () => this.select([...this.passing.keys()].filter((e) => this.passing[e])), {
+				disabled: !this.count,
+				"aria-label": "Select the rows that pass"
+			}),
+			a("Clear filters", () => this.clear())
+		] : []);
 	}
 	tell() {
 		this.waiting || (this.waiting = !0, requestAnimationFrame(() => {
@@ -234,7 +261,7 @@ var x = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 	checks(e, t) {
 		let n = [...e.column.levels ?? [], ...e.all[e.size - 1] ? ["(missing)"] : []], r = (t) => {
 			t(), this.sift(e), this.settle();
-		}, s = n.map((t, n) => {
+		}, o = n.map((t, n) => {
 			let a = i("input", {
 				type: "checkbox",
 				onchange: () => r(() => {
@@ -248,7 +275,7 @@ var x = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 				line: i("li", {}, i("label", { title: t }, a, i("span", { class: "level" }, t)), s, o)
 			};
 		});
-		return o(t, i("div", { class: "tools" }, a("All", () => r(() => e.off.clear()), {
+		return c(t, i("div", { class: "tools" }, a("All", () => r(() => e.off.clear()), {
 			class: "small",
 			"aria-label": `All of ${e.column.name}`
 		}), a("None", () => r(() => {
@@ -260,29 +287,29 @@ var x = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 			class: "levels",
 			...n.length > 8 ? { tabIndex: 0 } : {},
 			"aria-label": `Categories of ${e.column.name}`
-		}, ...s.map(({ line: e }) => e))), () => {
+		}, ...o.map(({ line: e }) => e))), () => {
 			let t = Math.max(1, ...e.now.subarray(0, e.size));
-			s.forEach(({ box: n, counted: r, bar: i, line: a }, o) => {
+			o.forEach(({ box: n, counted: r, bar: i, line: a }, o) => {
 				n.checked = !e.off.has(o), r.textContent = e.now[o].toLocaleString("en"), i.style.setProperty("--share", `${100 * e.now[o] / t}%`), a.classList.toggle("empty", !e.now[o]);
 			});
 		};
 	}
 	histogram(e, t) {
-		let { column: n } = e, r = n.period ? 0 : n.low ?? 0, s = n.period ?? n.high ?? 1, c = i("canvas", {
+		let { column: n } = e, r = n.period ? 0 : n.low ?? 0, o = n.period ?? n.high ?? 1, s = i("canvas", {
 			class: "histogram",
 			role: "img",
-			width: v * g,
+			width: S * b,
 			height: 92
 		}), l = (t) => {
-			e.range = t[0] <= r && t[1] >= s ? null : t, this.sift(e), this.settle();
+			e.range = t[0] <= r && t[1] >= o ? null : t, this.sift(e), this.settle();
 		}, u = (t) => i("input", {
 			type: "range",
 			min: String(r),
-			max: String(s),
+			max: String(o),
 			step: "any",
 			"aria-label": `${n.name}: ${t ? "largest" : "smallest"} value`,
 			oninput: (n) => {
-				let i = e.range ? [...e.range] : [r, s], a = Number(n.target.value);
+				let i = e.range ? [...e.range] : [r, o], a = Number(n.target.value);
 				i[t] = d(a), l(t ? [Math.min(i[0], i[1]), i[1]] : [i[0], Math.max(i[0], i[1])]);
 			},
 			onkeydown: (n) => {
@@ -296,61 +323,61 @@ var x = (e, t) => t.date && Number.isFinite(e) ? (/* @__PURE__ */ new Date(864e5
 				}[n.key];
 				if (!i) return;
 				n.preventDefault();
-				let a = e.range ? [...e.range] : [r, s];
-				a[t] = Math.min(s, Math.max(r, d(a[t] + i * e.step))), l(t ? [Math.min(a[0], a[1]), a[1]] : [a[0], Math.max(a[0], a[1])]);
+				let a = e.range ? [...e.range] : [r, o];
+				a[t] = Math.min(o, Math.max(r, d(a[t] + i * e.step))), l(t ? [Math.min(a[0], a[1]), a[1]] : [a[0], Math.max(a[0], a[1])]);
 			}
-		}), d = (t) => t <= r ? r : t >= s ? s : Number((Math.round(t / e.step) * e.step).toPrecision(12)), f = [u(0), u(1)], m = [i("span"), i("span")], _ = a("All", () => {
+		}), d = (t) => t <= r ? r : t >= o ? o : Number((Math.round(t / e.step) * e.step).toPrecision(12)), f = [u(0), u(1)], p = [i("span"), i("span")], m = a("All", () => {
 			e.range = null, this.sift(e), this.settle();
 		}, {
 			class: "small",
 			"aria-label": `All values of ${n.name}`
-		}), y = null, b = (e) => {
-			let t = c.getBoundingClientRect();
-			return r + Math.min(1, Math.max(0, (e.clientX - t.left) / t.width)) * (s - r);
+		}), h = null, g = (e) => {
+			let t = s.getBoundingClientRect();
+			return r + Math.min(1, Math.max(0, (e.clientX - t.left) / t.width)) * (o - r);
 		};
-		c.addEventListener("pointerdown", (e) => {
-			c.setPointerCapture(e.pointerId), y = b(e);
-		}), c.addEventListener("pointermove", (e) => {
-			if (y === null) return;
-			let t = b(e);
-			Math.abs(t - y) > (s - r) / 100 && l([d(Math.min(y, t)), d(Math.max(y, t))]);
+		s.addEventListener("pointerdown", (e) => {
+			s.setPointerCapture(e.pointerId), h = g(e);
+		}), s.addEventListener("pointermove", (e) => {
+			if (h === null) return;
+			let t = g(e);
+			Math.abs(t - h) > (o - r) / 100 && l([d(Math.min(h, t)), d(Math.max(h, t))]);
 		});
-		for (let e of ["pointerup", "pointercancel"]) c.addEventListener(e, () => {
-			y = null;
+		for (let e of ["pointerup", "pointercancel"]) s.addEventListener(e, () => {
+			h = null;
 		});
-		return c.addEventListener("dblclick", () => _.click()), o(t, c, i("div", { class: "sliders" }, ...f), i("div", { class: "ends" }, m[0], _, m[1])), () => {
-			let t = e.range ?? [r, s];
+		return s.addEventListener("dblclick", () => m.click()), c(t, s, i("div", { class: "sliders" }, ...f), i("div", { class: "ends" }, p[0], m, p[1])), () => {
+			let t = e.range ?? [r, o];
 			f.forEach((e, r) => {
-				e.value = String(t[r]), e.setAttribute("aria-valuetext", x(t[r], n));
-			}), m.forEach((e, r) => {
-				e.textContent = x(t[r], n);
-			}), _.disabled = !e.range;
-			let i = e.all[h] && !e.range ? `, ${p(e.all[h], "row")} without a value` : "";
-			c.setAttribute("aria-label", `Histogram of ${n.name} from ${x(r, n)} to ${x(s, n)}${i}`), ne(c, e, t, [r, s], this.colours);
+				e.value = String(t[r]), e.setAttribute("aria-valuetext", C(t[r], n));
+			}), p.forEach((e, r) => {
+				e.textContent = C(t[r], n);
+			}), m.disabled = !e.range;
+			let i = e.all[y] && !e.range ? `, ${_(e.all[y], "row")} without a value` : "";
+			s.setAttribute("aria-label", `Histogram of ${n.name} from ${C(r, n)} to ${C(o, n)}${i}`), ie(s, e, t, [r, o], this.colours);
 		};
 	}
 };
-function te(e, t, n) {
+function re(e, t, n) {
 	let r = /* @__PURE__ */ new Uint32Array(256), i = e.length;
 	if (n) for (let a = 0; a < i; a++) t[a] === n[a] && r[e[a]]++;
 	else for (let n = 0; n < i; n++) t[n] || r[e[n]]++;
 	return r;
 }
-function ne(e, t, n, r, i) {
-	let a = g, o = e.getContext("2d");
-	o.setTransform(v, 0, 0, v, 0, 0), o.clearRect(0, 0, a, _);
+function ie(e, t, n, r, i) {
+	let a = b, o = e.getContext("2d");
+	o.setTransform(S, 0, 0, S, 0, 0), o.clearRect(0, 0, a, x);
 	let s = [t.all, t.now].map((e) => Math.max(1, ...e.subarray(0, t.size))), c = (e) => r[1] > r[0] ? a * (e - r[0]) / (r[1] - r[0]) : e < r[0] ? 0 : a;
 	[t.all, t.now].forEach((e, n) => {
 		o.fillStyle = n ? i.accent : i.line;
 		for (let r = 0; r < t.size; r++) {
 			if (!e[r]) continue;
-			let i = a * r / t.size, c = a * (r + 1) / t.size, l = Math.max(1.5, _ * e[r] / s[n]);
-			o.fillRect(i + (n ? .5 : 0), _ - l, Math.max(1, c - i - +!!n), l);
+			let i = a * r / t.size, c = a * (r + 1) / t.size, l = Math.max(1.5, x * e[r] / s[n]);
+			o.fillRect(i + (n ? .5 : 0), x - l, Math.max(1, c - i - +!!n), l);
 		}
-	}), o.fillStyle = i.veil, o.fillRect(0, 0, c(n[0]), _), o.fillRect(c(n[1]), 0, a - c(n[1]), _);
+	}), o.fillStyle = i.veil, o.fillRect(0, 0, c(n[0]), x), o.fillRect(c(n[1]), 0, a - c(n[1]), x);
 }
 // src/search.ts
-var S = class {
+var ae = class {
 	asks;
 	tried;
 	passes;
@@ -371,28 +398,29 @@ var S = class {
 		role: "status",
 		id: "found"
 	});
-	constructor(e, t, n, r, s) {
-		this.asks = t, this.tried = n, this.passes = r, this.on = s;
-		let c = a("›", () => this.step(1), { "aria-label": "Next match" }), l = i("span", {
+	constructor(e, t, n, r, o) {
+		this.asks = t, this.tried = n, this.passes = r, this.on = o;
+		let s = a("›", () => this.step(1), { "aria-label": "Next match" }), l = i("span", {
 			class: "tools",
 			hidden: !0
-		}, a("‹", () => this.step(-1), { "aria-label": "Match before" }), c, a("Select all", () => this.on.select(this.matches), { "aria-label": "Select all matches" }));
+		}, a("‹", () => this.step(-1), { "aria-label": "Match before" }), s, a("Select all", () => this.on.select(this.matches), { "aria-label": "Select all matches" }));
 		this.input.addEventListener("input", () => {
 			clearTimeout(this.timer), this.timer = window.setTimeout(() => void this.look(l), 160);
 		}), this.input.addEventListener("keydown", (e) => {
 			e.key === "Escape" ? (this.input.value = "", this.look(l)) : e.key === "Enter" && (e.preventDefault(), clearTimeout(this.timer), this.look(l).then(() => this.step(e.shiftKey ? -1 : 1)));
-		}), o(e, this.input, this.told, l);
+		}), c(e, this.input, this.told, l);
 	}
 	async again() {
 		this.input.value.trim() && (this.last = "", await this.look(this.told.nextElementSibling));
 	}
 	last = "";
-	async look(e) {
+	answer = Promise.resolve();
+	look(e) {
 		let t = this.input.value.trim();
-		if (t === this.last) return;
+		if (t === this.last) return this.answer;
 		this.last = t;
 		let n = ++this.asked;
-		await this.tried(async () => {
+		return this.answer = this.tried(async () => {
 			let r = t ? [...await this.asks.numbers(`search?text=${encodeURIComponent(t)}`)] : [];
 			n === this.asked && (this.matches = r.filter((e) => this.passes(e)), this.at = -1, this.say(), e.hidden = !this.matches.length, this.on.found(this.matches));
 		});
@@ -405,7 +433,7 @@ var S = class {
 		let e = this.matches.length;
 		this.told.textContent = this.last ? e ? this.at < 0 ? `${e.toLocaleString("en")} found` : `${(this.at + 1).toLocaleString("en")} of ${e.toLocaleString("en")}` : "no row" : "";
 	}
-}, re = C(.42, 0, C(-.62, 1, [
+}, oe = w(.42, 0, w(-.62, 1, [
 	1,
 	0,
 	0,
@@ -416,14 +444,14 @@ var S = class {
 	0,
 	1
 ]));
-function C(e, t, n) {
+function w(e, t, n) {
 	let [r, i] = [Math.cos(e), Math.sin(e)], [a, o] = [(t + 1) % 3, (t + 2) % 3], s = [...n];
 	for (let e = 0; e < 3; e++) s[3 * a + e] = r * n[3 * a + e] - i * n[3 * o + e], s[3 * o + e] = i * n[3 * a + e] + r * n[3 * o + e];
 	return s;
 }
-var w = class {
+var se = class {
 	places;
-	turn = re;
+	turn = oe;
 	centre = [
 		0,
 		0,
@@ -443,7 +471,7 @@ var w = class {
 		this.centre = t.map((e) => e / Math.max(1, r));
 	}
 	rotate(e, t) {
-		this.turn = C(t, 0, C(e, 1, this.turn));
+		this.turn = w(t, 0, w(e, 1, this.turn));
 	}
 	seen() {
 		let e = this.places.length / 3, t = new Float32Array(2 * e), [n, r, i, a, o, s] = this.turn, [c, l, u] = this.centre, d = this.places;
@@ -488,7 +516,7 @@ var w = class {
 			2
 		].map((n) => i[n] * e + i[3 + n] * t + i[6 + n] * r + this.centre[n]);
 	}
-}, T = 26, ie = 6, ae = 4e3, oe = class {
+}, T = 26, E = 6, D = 4e3, O = class {
 	box;
 	asks;
 	ranks;
@@ -528,7 +556,7 @@ var w = class {
 	}, this.head, this.body);
 	scroll = i("div", { class: "table-scroll" }, this.grid);
 	constructor(e, t, n, r, a) {
-		this.box = e, this.asks = t, this.ranks = n, this.tried = r, this.on = a, o(e, i("div", { class: "tools wrap" }, i("label", { class: "note" }, "Table of ", this.scopes), this.told), this.scroll), this.scroll.addEventListener("scroll", () => this.draw()), this.grid.addEventListener("keydown", (e) => this.key(e)), this.grid.addEventListener("focus", () => {
+		this.box = e, this.asks = t, this.ranks = n, this.tried = r, this.on = a, c(e, i("div", { class: "tools wrap" }, i("label", { class: "note" }, "Table of ", this.scopes), this.told), this.scroll), this.scroll.addEventListener("scroll", () => this.draw()), this.grid.addEventListener("keydown", (e) => this.key(e)), this.grid.addEventListener("focus", () => {
 			this.at < 0 && this.order.length && this.go(0, !1);
 		}), new ResizeObserver(() => this.draw()).observe(this.scroll);
 	}
@@ -564,7 +592,7 @@ var w = class {
 				let e = this.sort.down ? -1 : 1, t = (e) => +!!Number.isNaN(r[e]);
 				i.sort((n, i) => t(n) - t(i) || (t(n) ? 0 : e * (r[n] - r[i])) || n - i);
 			}
-			this.order = i, this.scopes.value = n, this.scopes.options[1].disabled = !this.selected.size, this.told.textContent = p(i.length, "row"), this.grid.setAttribute("aria-rowcount", String(i.length + 1)), this.at = Math.min(this.at, i.length - 1), this.draw();
+			this.order = i, this.scopes.value = n, this.scopes.options[1].disabled = !this.selected.size, this.told.textContent = _(i.length, "row"), this.grid.setAttribute("aria-rowcount", String(i.length + 1)), this.at = Math.min(this.at, i.length - 1), this.draw();
 		});
 	}
 	fillHead() {
@@ -573,7 +601,7 @@ var w = class {
 			["Name", "ranks"],
 			...e.map((e, t) => [e.name, `ranks?at=${t}`])
 		], n = new Set(e.filter((e) => e.kind === "categories").map((e) => e.name));
-		this.grid.setAttribute("aria-colcount", String(t.length)), o(this.head, i("tr", {
+		this.grid.setAttribute("aria-colcount", String(t.length)), c(this.head, i("tr", {
 			role: "row",
 			"aria-rowindex": "1"
 		}, ...t.map(([e, t]) => {
@@ -606,7 +634,7 @@ var w = class {
 		}));
 	}
 	visible() {
-		let e = Math.floor((this.scroll.scrollTop - T) / T) - ie, t = Math.ceil(this.scroll.clientHeight / T) + 12, n = Math.max(0, Math.min(e, this.order.length - t));
+		let e = Math.floor((this.scroll.scrollTop - T) / T) - E, t = Math.ceil(this.scroll.clientHeight / T) + 12, n = Math.max(0, Math.min(e, this.order.length - t));
 		return [n, Math.min(this.order.length, n + t)];
 	}
 	paint() {
@@ -620,7 +648,7 @@ var w = class {
 		e && n.push(a(e));
 		for (let a = e; a < t; a++) {
 			let e = this.order[a], t = this.cache.get(e), o = this.selected.has(e), s = r.columns.map((e, n) => {
-				let r = t?.cells[n], a = r == null ? "–" : typeof r == "number" ? x(r, e) : r;
+				let r = t?.cells[n], a = r == null ? "–" : typeof r == "number" ? C(r, e) : r;
 				return i("td", {
 					role: "gridcell",
 					title: a,
@@ -643,14 +671,14 @@ var w = class {
 			}, t?.name ?? ""), ...s);
 			c.dataset.row = String(e), n.push(c);
 		}
-		t < this.order.length && n.push(a(this.order.length - t)), this.grid.classList.toggle("nameless", !this.named()), this.at >= e && this.at < t ? this.grid.setAttribute("aria-activedescendant", `line-${this.at}`) : this.grid.removeAttribute("aria-activedescendant"), o(this.body, ...n), this.fetch();
+		t < this.order.length && n.push(a(this.order.length - t)), this.grid.classList.toggle("nameless", !this.named()), this.at >= e && this.at < t ? this.grid.setAttribute("aria-activedescendant", `line-${this.at}`) : this.grid.removeAttribute("aria-activedescendant"), c(this.body, ...n), this.fetch();
 	}
 	async fetch() {
 		if (this.asking) return;
 		let [e, t] = this.visible(), n = [...this.order.subarray(Math.max(0, e - 40), t + 40)].filter((e) => !this.cache.has(e));
 		[...this.order.subarray(e, t)].some((e) => !this.cache.has(e)) && (this.asking = !0, await this.tried(async () => {
 			try {
-				this.cache.size > ae && this.cache.clear();
+				this.cache.size > D && this.cache.clear();
 				for (let e of (await this.asks.post("rows", { rows: n })).rows) this.cache.set(e.row, e);
 				this.draw();
 			} finally {
@@ -683,7 +711,7 @@ var w = class {
 			e.preventDefault();
 		}
 	}
-}, se = class {
+}, ce = class {
 	asks;
 	kept = /* @__PURE__ */ new Map();
 	constructor(e) {
@@ -698,8 +726,8 @@ var w = class {
 	forget() {
 		this.kept.clear();
 	}
-}, E = 14;
-function D(e, t, n, r) {
+}, k = 14;
+function A(e, t, n, r) {
 	let [a, o] = t, s = i("canvas", {
 		width: o,
 		height: a,
@@ -716,24 +744,24 @@ function D(e, t, n, r) {
 		], 4 * t);
 	}), c.putImageData(l, 0, 0), i("figure", {}, s, i("figcaption", {}, r));
 }
-function O(e, t, n) {
-	let r = t?.low ?? 0, a = t?.high ?? 1, o = e === void 0 || a <= r ? 0 : (e - r) / (a - r), s = i("span", { class: n });
+function j(e, t, n) {
+	let r = t?.low ?? 0, a = t?.high ?? 1, o = e == null || a <= r ? 0 : (e - r) / (a - r), s = i("span", { class: n });
 	return s.style.width = `${100 * Math.min(1, Math.max(0, o))}%`, i("span", { class: "bar" }, s);
 }
-function ce(e, t, n) {
-	let r = i("tr", {}, i("th", { scope: "col" }, "feature"), i("th", { scope: "col" }, "row"), i("th", { scope: "col" }, "place")), a = e.features.slice(0, E).map((r, a) => {
+function le(e, t, n) {
+	let r = i("tr", {}, i("th", { scope: "col" }, "feature"), i("th", { scope: "col" }, "row"), i("th", { scope: "col" }, "place")), a = e.features.slice(0, k).map((r, a) => {
 		let o = e.columns.find((e) => e.feature && e.name === r);
 		return i("tr", {}, i("th", {
 			scope: "row",
 			title: r
-		}, r), i("td", {}, t ? d(t.values[a], r, e.dates) : "", O(t?.values[a], o, "row-bar")), i("td", {}, n?.values ? d(n.values[a], r, e.dates) : "", O(n?.values?.[a], o, "place-bar")));
+		}, r), i("td", {}, t ? h(t.values[a], r, e.dates) : "", j(t?.values[a], o, "row-bar")), i("td", {}, n?.values ? h(n.values[a], r, e.dates) : "", j(n?.values?.[a], o, "place-bar")));
 	}), o = e.texts.map((e, r) => i("tr", {}, i("th", {
 		scope: "row",
 		title: e
 	}, e), i("td", {}, t?.texts[r] ?? ""), i("td", {}, n?.texts?.[r] ?? "")));
 	return i("table", { class: "features" }, i("thead", {}, r), i("tbody", {}, ...a, ...o));
 }
-function le(e, t, n, r) {
+function ue(e, t, n, r) {
 	let a = i("canvas", {
 		width: 320,
 		height: 110,
@@ -743,18 +771,18 @@ function le(e, t, n, r) {
 	}), o = a.getContext("2d"), s = [...t?.values ?? [], ...n?.values ?? []].filter(Number.isFinite), c = Math.min(0, ...s), l = Math.max(1e-12, ...s), u = (e) => 104 - 98 * (e - c) / (l - c || 1), d = e.features.length;
 	return o.fillStyle = r.getPropertyValue("--line"), t?.values.forEach((e, t) => o.fillRect(320 * t / d, Math.min(u(0), u(e)), Math.max(1, 320 / d - .5), Math.abs(u(e) - u(0)))), o.strokeStyle = r.getPropertyValue("--accent"), o.beginPath(), n?.values?.forEach((e, t) => o[t ? "lineTo" : "moveTo"](320 * (t + .5) / d, u(e))), o.stroke(), i("figure", {}, a, i("figcaption", {}, `${d} features: bars are the row, the line is the place`));
 }
-function k(e, t, n, r) {
+function M(e, t, n, r) {
 	let a = [];
 	if (t) {
 		let e = t.name ? `Row ${t.row}: ${t.name}` : `Row ${t.row}`;
 		a.push(i("p", { class: "row-name" }, e));
 		let n = Object.entries(t.columns).slice(0, 8);
-		n.length && a.push(i("dl", {}, ...n.flatMap(([e, t]) => [i("dt", { title: e }, e), i("dd", {}, typeof t == "number" ? l(t) : String(t ?? "–"))])));
+		n.length && a.push(i("dl", {}, ...n.flatMap(([e, t]) => [i("dt", { title: e }, e), i("dd", {}, typeof t == "number" ? p(t) : String(t ?? "–"))])));
 	}
 	if (e.image) {
 		let [r, o] = [e.image, e.range], s = [];
-		t && s.push(D(t.values, r, o, "the row")), n?.values && s.push(D(n.values, r, o, "the place")), a.push(i("div", { class: "pictures" }, ...s));
-	} else (t || n?.values) && a.push(e.features.length <= E ? ce(e, t, n) : le(e, t, n, r));
+		t && s.push(A(t.values, r, o, "the row")), n?.values && s.push(A(n.values, r, o, "the place")), a.push(i("div", { class: "pictures" }, ...s));
+	} else (t || n?.values) && a.push(e.features.length <= k ? le(e, t, n) : ue(e, t, n, r));
 	if (n && n.typicality !== null) {
 		let e = n.typicality < .01 ? "No rows are near: the decoded values are a guess." : `A more usual place than ${Math.round(100 * n.typicality)} % of the rows have.`;
 		a.push(i("p", { class: n.typicality < .01 ? "note warn" : "note" }, e));
@@ -762,7 +790,7 @@ function k(e, t, n, r) {
 	return a.length || a.push(i("p", { class: "note" }, "Point at the map to see the nearest row and what the model decodes at that place.")), i("div", { class: "card" }, ...a);
 }
 // src/colours.ts
-var A = [
+var N = [
 	"#0072b2",
 	"#e69f00",
 	"#009e73",
@@ -770,7 +798,7 @@ var A = [
 	"#d55e00",
 	"#56b4e9",
 	"#f0e442"
-], j = [
+], de = [
 	"#440154",
 	"#482878",
 	"#3e4989",
@@ -781,7 +809,7 @@ var A = [
 	"#6ece58",
 	"#b5de2b",
 	"#fde725"
-], ue = [
+], fe = [
 	"#e69d12",
 	"#b7ac00",
 	"#69ac3c",
@@ -794,28 +822,28 @@ var A = [
 	"#c05296",
 	"#e86777",
 	"#f8834a"
-], M = [
+], P = [
 	154,
 	154,
 	154
-], de = [
+], pe = [
 	0,
 	114,
 	178
 ];
-function N(e) {
+function F(e) {
 	return [
 		1,
 		3,
 		5
 	].map((t) => parseInt(e.slice(t, t + 2), 16));
 }
-function P(e, t, n) {
+function I(e, t, n) {
 	return e.map((e, r) => Math.round(e + n * (t[r] - e)));
 }
-function F(e) {
-	let t = N(A[e % A.length]), n = Math.floor(e / A.length) % 3;
-	return n === 0 ? t : P(t, n === 1 ? [
+function L(e) {
+	let t = F(N[e % N.length]), n = Math.floor(e / N.length) % 3;
+	return n === 0 ? t : I(t, n === 1 ? [
 		0,
 		0,
 		0
@@ -825,48 +853,48 @@ function F(e) {
 		255
 	], .42);
 }
-function I(e, t, n) {
-	let r = n ? e.length : e.length - 1, i = Math.min(Math.max(t, 0), 1) * r, a = Math.min(Math.floor(i), r - 1);
-	return P(N(e[a]), N(e[(a + 1) % e.length]), i - a);
-}
-function L(e, t) {
-	if (e.period) return I(ue, (t % e.period + e.period) % e.period / e.period, !0);
-	let n = e.low ?? 0, r = e.high ?? 1;
-	return I(j, r > n ? (t - n) / (r - n) : .5, !1);
-}
 function R(e, t, n) {
+	let r = n ? e.length : e.length - 1, i = Math.min(Math.max(t, 0), 1) * r, a = Math.min(Math.floor(i), r - 1);
+	return I(F(e[a]), F(e[(a + 1) % e.length]), i - a);
+}
+function z(e, t) {
+	if (e.period) return R(fe, (t % e.period + e.period) % e.period / e.period, !0);
+	let n = e.low ?? 0, r = e.high ?? 1;
+	return R(de, r > n ? (t - n) / (r - n) : .5, !1);
+}
+function B(e, t, n) {
 	let r = new Uint8Array(3 * n), i = [];
-	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(L(e, B(e, t)));
-	let a = e?.levels?.map((e, t) => F(t)) ?? [];
+	if (e?.kind === "numbers") for (let t = 0; t < 256; t++) i.push(z(e, me(e, t)));
+	let a = e?.levels?.map((t, n) => L(e.colours?.[n] ?? n)) ?? [];
 	for (let o = 0; o < n; o++) {
-		let n = de;
+		let n = pe;
 		if (e && t) {
 			let r = t[o];
-			n = e.kind === "categories" ? r < 0 ? M : a[r] : Number.isNaN(r) ? M : i[V(e, r)];
+			n = e.kind === "categories" ? r < 0 ? P : a[r] : Number.isNaN(r) ? P : i[he(e, r)];
 		}
 		r[3 * o] = n[0], r[3 * o + 1] = n[1], r[3 * o + 2] = n[2];
 	}
 	return r;
 }
-function z(e) {
+function V(e) {
 	return e.period ? [0, e.period] : [e.low ?? 0, e.high ?? 1];
 }
-function B(e, t) {
-	let [n, r] = z(e);
+function me(e, t) {
+	let [n, r] = V(e);
 	return n + t / 255 * (r - n);
 }
-function V(e, t) {
-	let [n, r] = z(e), i = e.period ? (t % e.period + e.period) % e.period : t;
+function he(e, t) {
+	let [n, r] = V(e), i = e.period ? (t % e.period + e.period) % e.period : t;
 	return Math.min(255, Math.max(0, Math.round((r > n ? (i - n) / (r - n) : .5) * 255)));
 }
-var H = (e) => `rgb(${e.join(",")})`, fe = 12, pe = 14, me = {
+var H = (e) => `rgb(${e.join(",")})`, ge = 12, _e = 14, ve = {
 	name: "",
 	feature: !1,
 	kind: "numbers",
 	low: 0,
 	high: 1
 };
-function he(e, t) {
+function ye(e, t) {
 	let n = [0];
 	for (let t = 1; t < e.length; t++) n.push(n[t - 1] + Math.hypot(e[t][0] - e[t - 1][0], e[t][1] - e[t - 1][1]));
 	let r = n[n.length - 1];
@@ -879,7 +907,7 @@ function he(e, t) {
 		return [l[0] + c * (u[0] - l[0]), l[1] + c * (u[1] - l[1])];
 	});
 }
-var ge = class {
+var be = class {
 	box;
 	asks;
 	tried;
@@ -899,7 +927,7 @@ var ge = class {
 		return this.path.length ? this.path[this.path.length - 1] : null;
 	}
 	clear() {
-		this.begun++, this.path = [], this.places = [], this.steps = [], this.box.hidden = !0, o(this.box), this.on.drawn();
+		this.begun++, this.path = [], this.places = [], this.steps = [], this.box.hidden = !0, c(this.box), this.on.drawn();
 	}
 	begin(e) {
 		this.begun++, this.path = [e];
@@ -917,7 +945,7 @@ var ge = class {
 			try {
 				do {
 					this.later = !1;
-					let e = he(this.path, fe), t = this.begun;
+					let e = ye(this.path, ge), t = this.begun;
 					if (e.length < 2) return;
 					await this.tried(async () => {
 						let { steps: n } = await this.asks.post("walk", this.body(e));
@@ -930,8 +958,8 @@ var ge = class {
 		}
 	}
 	show() {
-		let e = this.state(), t = this.steps.filter((e) => e.typicality !== null && e.typicality < .01).length, n = e.image ? this.film(e, e.image) : e.features.length > pe ? this.lines(e) : this.small(e);
-		this.box.hidden = !1, o(this.box, i("div", { class: "tools" }, i("span", {
+		let e = this.state(), t = this.steps.filter((e) => e.typicality !== null && e.typicality < .01).length, n = e.image ? this.film(e, e.image) : e.features.length > _e ? this.lines(e) : this.small(e);
+		this.box.hidden = !1, c(this.box, i("div", { class: "tools" }, i("span", {
 			class: "note",
 			role: "status"
 		}, `A walk in ${this.steps.length} steps${t ? `, ${t} of them where no rows are near` : ""}`), a("Close", () => this.clear(), {
@@ -945,7 +973,7 @@ var ge = class {
 				"aria-label": `Step ${r + 1}`,
 				class: n.typicality !== null && n.typicality < .01 ? "frame guess" : "frame"
 			});
-			return i.append(D(n.values, t, e.range, `${r + 1}`)), i;
+			return i.append(A(n.values, t, e.range, `${r + 1}`)), i;
 		}));
 	}
 	lines(e) {
@@ -957,7 +985,7 @@ var ge = class {
 			"aria-label": "Values of all features: a line for each step, dark at the start"
 		}), a = r.getContext("2d"), o = this.steps.flatMap((e) => e.values).filter(Number.isFinite), s = e.features.length, c = Math.min(...o), l = Math.max(...o), u = (e) => n - 4 - (n - 8) * (e - c) / (l - c || 1);
 		return this.steps.forEach((e, n) => {
-			a.strokeStyle = H(L(me, .9 * n / Math.max(1, this.steps.length - 1))), a.lineWidth = 1.5, a.beginPath(), e.values.forEach((e, n) => a[n ? "lineTo" : "moveTo"](t * (n + .5) / s, u(e))), a.stroke();
+			a.strokeStyle = H(z(ve, .9 * n / Math.max(1, this.steps.length - 1))), a.lineWidth = 1.5, a.beginPath(), e.values.forEach((e, n) => a[n ? "lineTo" : "moveTo"](t * (n + .5) / s, u(e))), a.stroke();
 		}), i("figure", {}, r, i("figcaption", {}, `${s} features, a line for each step: dark at the start, bright at the end`));
 	}
 	small(e) {
@@ -978,7 +1006,7 @@ var ge = class {
 		}).sort((e, t) => t.by - e.by).slice(0, 8), r = i("tr", {}, i("th", { scope: "col" }, "step"), ...t.map((e) => i("th", { scope: "col" }, String(e + 1)))), a = n.map(({ name: n, k: r }) => i("tr", {}, i("th", {
 			scope: "row",
 			title: n
-		}, n), ...t.map((t) => i("td", {}, d(this.steps[t].values[r], n, e.dates))))), o = e.texts.map((e, n) => i("tr", {}, i("th", {
+		}, n), ...t.map((t) => i("td", {}, h(this.steps[t].values[r], n, e.dates))))), o = e.texts.map((e, n) => i("tr", {}, i("th", {
 			scope: "row",
 			title: e
 		}, e), ...t.map((e) => i("td", {}, this.steps[e].texts?.[n] ?? "–"))));
@@ -989,7 +1017,7 @@ var ge = class {
 			"aria-label": "Steps of the walk"
 		}, i("table", {}, i("thead", {}, r), i("tbody", {}, ...a, ...o)));
 	}
-}, _e = class {
+}, xe = class {
 	host;
 	values;
 	filters;
@@ -1003,14 +1031,14 @@ var ge = class {
 	constructor(e) {
 		this.host = e;
 		let { source: t, scatter: n } = e, r = (t) => e.tried(t);
-		this.values = new se(t), this.filters = new ee(e.byId("filters"), (e) => this.values.of(`column?at=${e}`), () => this.sifted()), this.search = new S(e.byId("find"), t, r, (e) => this.filters.passes(e), {
+		this.values = new ce(t), this.filters = new ne(e.byId("filters"), (e) => this.values.of(`column?at=${e}`), () => this.sifted(), (t) => e.select(t, "replace", "selection")), this.search = new ae(e.byId("find"), t, r, (e) => this.filters.passes(e), {
 			found: (e) => n.ring(e),
 			go: (e) => this.go(e),
 			select: (t) => e.select(t, "replace", "selection")
-		}), this.table = new oe(e.byId("table"), t, (e) => this.values.of(e), r, {
+		}), this.table = new O(e.byId("table"), t, (e) => this.values.of(e), r, {
 			mark: (e) => this.mark(e),
 			select: (t, n) => e.select([t], n)
-		}), this.walk = new ge(e.byId("walk"), t, r, () => e.state, (e) => this.bodyOf(e), {
+		}), this.walk = new be(e.byId("walk"), t, r, () => e.state, (e) => this.bodyOf(e), {
 			drawn: () => n.follow(this.walk.path, this.walk.places),
 			at: (t) => e.hover(t, -1)
 		}), n.allowed = (e) => this.filters.passes(e), n.onwalk = (e, t) => this.step(e, t);
@@ -1025,7 +1053,7 @@ var ge = class {
 	}
 	async show(e) {
 		let { scatter: t, source: n, axes: r, state: i } = this.host, a = this.space?.turn;
-		this.space = null, i.dims === 3 && this.deep && (this.space = new w(await n.numbers("points?x=0&y=1&z=2")), a && (this.space.turn = a)), t.onturn = this.space ? (e, t) => this.turn(e, t) : null;
+		this.space = null, i.dims === 3 && this.deep && (this.space = new se(await n.numbers("points?x=0&y=1&z=2")), a && (this.space.turn = a)), t.onturn = this.space ? (e, t) => this.turn(e, t) : null;
 		let o = this.space ? this.space.seen() : await n.numbers(`points?x=${r[0]}&y=${r[1]}`);
 		t.show(o, e, this.space?.drawing() ?? null);
 	}
@@ -1119,7 +1147,7 @@ var ge = class {
 			y: t[1]
 		};
 	}
-}, U = 72, W = 12, ve = class {
+}, U = 72, W = 12, Se = class {
 	box;
 	host;
 	heard;
@@ -1130,7 +1158,7 @@ var ge = class {
 	}
 	take(e) {
 		let t = JSON.stringify(e);
-		t !== this.made && (this.made = t, this.updates = [], o(this.box, ...e.map((t) => this.control(t, e))));
+		t !== this.made && (this.made = t, this.updates = [], c(this.box, ...e.map((t) => this.control(t, e))));
 		for (let e of this.updates) e();
 	}
 	set(e, t, n, r = !0) {
@@ -1159,10 +1187,10 @@ var ge = class {
 		}
 		let r = i("span", { class: "note" }), o = a("Average", () => {
 			this.set(e, t, null), s.focus();
-		}, { "aria-label": `Average over ${e.name} again` }), s = e.kind === "angle" ? be(e, () => Number(n() ?? G(e)), (n, r) => this.set(e, t, n, r)) : ye(e, (n, r) => this.set(e, t, n, r));
+		}, { "aria-label": `Average over ${e.name} again` }), s = e.kind === "angle" ? we(e, () => Number(n() ?? G(e)), (n, r) => this.set(e, t, n, r)) : Ce(e, (n, r) => this.set(e, t, n, r));
 		return this.updates.push(() => {
 			let t = n(), i = Number(t ?? G(e));
-			r.textContent = t === void 0 ? "averaged over" : l(i), o.hidden = t === void 0, s instanceof HTMLInputElement ? Number(s.value) !== i && (s.value = String(i)) : xe(s, i / ((e.high ?? 1) - (e.low ?? 0)), l(i)), s.setAttribute("aria-valuetext", t === void 0 ? "averaged over" : l(i));
+			r.textContent = t === void 0 ? "averaged over" : p(i), o.hidden = t === void 0, s instanceof HTMLInputElement ? Number(s.value) !== i && (s.value = String(i)) : Te(s, i / ((e.high ?? 1) - (e.low ?? 0)), p(i)), s.setAttribute("aria-valuetext", t === void 0 ? "averaged over" : p(i));
 		}), i("div", {
 			class: "given",
 			role: "group",
@@ -1170,7 +1198,7 @@ var ge = class {
 		}, i("span", {}, `Given ${e.name} `), s, " ", r, " ", o);
 	}
 }, G = (e) => e.values?.[0] ?? ((e.low ?? 0) + (e.high ?? 1)) / 2;
-function ye(e, t) {
+function Ce(e, t) {
 	let n = e.low ?? 0, r = e.high ?? 1, a = i("input", {
 		type: "range",
 		min: String(n),
@@ -1182,7 +1210,7 @@ function ye(e, t) {
 	});
 	return a;
 }
-function be(e, t, n) {
+function we(e, t, n) {
 	let r = (e.high ?? 1) - (e.low ?? 0), a = (e) => (e % r + r) % r, o = i("div", {
 		class: "dial",
 		tabIndex: 0,
@@ -1210,17 +1238,17 @@ function be(e, t, n) {
 		(e.key in i || e.key === "Home") && (e.preventDefault(), n(e.key === "Home" ? 0 : a(t() + i[e.key] * r), !0));
 	}), o;
 }
-function xe(e, t, n) {
+function Te(e, t, n) {
 	e.firstElementChild.style.transform = `rotate(${t}turn)`, e.setAttribute("aria-valuenow", n);
 }
 // src/panels.ts
-function Se(e, t, n) {
+function Ee(e, t, n) {
 	let r = [];
 	for (let e of t.columns.slice(0, 4)) {
-		let n = e.date ? u : l, a = e.range ? `${n(e.range[1])} (${n(e.range[0])} to ${n(e.range[2])})` : e.values.slice(0, 3).map(({ value: e, count: n }) => `${e} ${Math.round(100 * n / t.count)} %`).join(", ");
+		let n = e.date ? m : p, a = e.range ? `${n(e.range[1])} (${n(e.range[0])} to ${n(e.range[2])})` : e.values.slice(0, 3).map(({ value: e, count: n }) => `${e} ${Math.round(100 * n / t.count)} %`).join(", ");
 		r.push(i("p", { class: "note" }, `${e.name}: ${a}`));
 	}
-	if (e.image && t.here_mean && t.there_mean && r.push(i("div", { class: "pictures" }, D(t.here_mean, e.image, e.range, "mean of A"), D(t.there_mean, e.image, e.range, n ? "mean of B" : "mean of the rest"))), t.unknown) return i("div", {}, ...r);
+	if (e.image && t.here_mean && t.there_mean && r.push(i("div", { class: "pictures" }, A(t.here_mean, e.image, e.range, "mean of A"), A(t.there_mean, e.image, e.range, n ? "mean of B" : "mean of the rest"))), t.unknown) return i("div", {}, ...r);
 	if (!t.features.length) return i("div", {}, ...r, i("p", { class: "note" }, "There is no other row to compare with."));
 	let a = [
 		"feature",
@@ -1231,7 +1259,7 @@ function Se(e, t, n) {
 	].map((e) => i("th", { scope: "col" }, e)), o = t.features.slice(0, 10).map((t) => i("tr", { class: t.fdr > .05 ? "weak" : "" }, i("th", {
 		scope: "row",
 		title: t.name
-	}, t.name), i("td", {}, d(t.here, t.name, e.dates)), i("td", {}, d(t.there, t.name, e.dates)), i("td", {}, `${f(t.effect)} (${f(t.low)}, ${f(t.high)})`), i("td", {}, t.fdr < .001 ? "< 0.001" : t.fdr.toFixed(3)))), s = t.after?.length ? ` after ${t.after.join(", ")}` : "", c = i("table", { class: "effects" }, i("thead", {}, i("tr", {}, ...a)), i("tbody", {}, ...o));
+	}, t.name), i("td", {}, h(t.here, t.name, e.dates)), i("td", {}, h(t.there, t.name, e.dates)), i("td", {}, `${g(t.effect)} (${g(t.low)}, ${g(t.high)})`), i("td", {}, t.fdr < .001 ? "< 0.001" : t.fdr.toFixed(3)))), s = t.after?.length ? ` after ${t.after.join(", ")}` : "", c = i("table", { class: "effects" }, i("thead", {}, i("tr", {}, ...a)), i("tbody", {}, ...o));
 	return e.image ? r.push(i("details", {}, i("summary", {}, `What sets it apart${s}, pixel by pixel`), c)) : r.push(i("h3", {}, `What sets it apart${s}`), i("div", {
 		class: "scrolled",
 		tabIndex: 0,
@@ -1239,59 +1267,59 @@ function Se(e, t, n) {
 		"aria-label": "What sets it apart"
 	}, c)), i("div", {}, ...r);
 }
-function Ce(e, t) {
+function De(e, t) {
 	let n = t.remarks.map((e) => i("p", { class: "note warn" }, e));
-	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, D(r.now, e.image, e.range, `row ${r.row}`), D(r.then, e.image, e.range, "with what is chosen")));
+	for (let r of t.rows.slice(0, 6)) if (e.image) n.push(i("div", { class: "pictures" }, A(r.now, e.image, e.range, `row ${r.row}`), A(r.then, e.image, e.range, "with what is chosen")));
 	else {
 		let t = r.then.map((e, t) => ({
 			k: t,
 			by: Math.abs(e - r.now[t])
 		})).sort((e, t) => t.by - e.by).slice(0, 4);
-		n.push(i("p", { class: "note" }, `Row ${r.row}: ${t.map(({ k: t }) => `${e.features[t]} ${l(r.now[t])} → ${l(r.then[t])}`).join(", ")}`));
+		n.push(i("p", { class: "note" }, `Row ${r.row}: ${t.map(({ k: t }) => `${e.features[t]} ${p(r.now[t])} → ${p(r.then[t])}`).join(", ")}`));
 	}
 	return i("div", {}, ...n);
 }
-function we(e, t) {
+function Oe(e, t) {
 	return e.maps.map((n, r) => i("li", {}, a(`Map ${n.number}`, () => t(r), { "aria-current": r === e.current ? "true" : void 0 }), i("span", { class: "note" }, n.words)));
 }
-function Te(e, t) {
-	let n = (t, n, r) => i("tr", {}, i("th", {
+function ke(e, t, n) {
+	let r = (t, n, r) => i("tr", {}, i("th", {
 		scope: "row",
 		title: t
-	}, t), ...e ? [i("td", {}, n)] : [], i("td", {}, r)), r = [n("trustworthiness", e ? e.trustworthiness.toFixed(3) : "", t.trustworthiness.toFixed(3))];
-	t.rest != null && r.push(n(`trustworthiness after ${(t.after ?? []).join(", ")}`, e?.rest?.toFixed(3) ?? "–", t.rest.toFixed(3))), t.reconstruction !== null && r.push(n("reconstruction (R²)", e?.reconstruction?.toFixed(3) ?? "–", t.reconstruction.toFixed(3)));
-	for (let i of t.columns) {
-		let t = e?.columns.find((e) => e.name === i.name), a = i.kind === "category" ? ` (chance ${i.chance.toFixed(2)})` : " (R²)";
-		r.push(n(`neighbours tell ${i.name}${a}`, t ? t.value.toFixed(3) : "–", i.value.toFixed(3)));
+	}, t), ...e ? [i("td", {}, n)] : [], i("td", {}, r)), a = [r("trustworthiness", e ? e.trustworthiness.toFixed(3) : "", t.trustworthiness.toFixed(3))];
+	t.rest != null && a.push(r(`trustworthiness after ${(t.after ?? []).join(", ")}`, e?.rest?.toFixed(3) ?? "–", t.rest.toFixed(3))), t.reconstruction !== null && a.push(r("reconstruction (R²)", e?.reconstruction?.toFixed(3) ?? "–", t.reconstruction.toFixed(3)));
+	for (let n of t.columns) {
+		let t = e?.columns.find((e) => e.name === n.name), i = n.kind === "category" ? ` (chance ${n.chance.toFixed(2)})` : " (R²)";
+		a.push(r(`neighbours tell ${n.name}${i}`, t ? t.value.toFixed(3) : "–", n.value.toFixed(3)));
 	}
-	return i("table", { class: "measures" }, i("thead", {}, i("tr", {}, i("th", { scope: "col" }, "measure"), ...e ? [i("th", { scope: "col" }, "before")] : [], i("th", { scope: "col" }, "now"))), i("tbody", {}, ...r));
+	return i("table", { class: "measures" }, i("thead", {}, i("tr", {}, i("th", { scope: "col" }, "measure"), ...e ? [i("th", { scope: "col" }, n)] : [], i("th", { scope: "col" }, "now"))), i("tbody", {}, ...a));
 }
-function Ee(e, t, n, r) {
+function Ae(e, t, n, r) {
 	let o = (e, r) => a(r, () => n(e), { "aria-pressed": String(t === e) }), s = e.code[t];
 	return [i("div", { class: "tools" }, o("python", "Python"), o("command", "Command line"), a("Copy", () => r(s))), i("pre", {
 		tabIndex: 0,
 		"aria-label": "Code"
 	}, i("code", {}, s))];
 }
-function De(e) {
+function je(e) {
 	let t = e.seconds ? `, fitted in ${e.seconds.toFixed(1)} s` : "";
-	return `${p(e.rows, "row")}, ${p(e.features.length + e.texts.length, "feature")}, ${e.model}${t}`;
+	return `${_(e.rows, "row")}, ${_(e.features.length + e.texts.length, "feature")}, ${e.model}${t}`;
 }
 // src/points.ts
-var Oe = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour; attribute float a_near;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform float u_size;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  v_size = u_size * (0.6 + 0.8 * a_near);\n  gl_PointSize = v_size;\n  v_colour = vec4(a_colour.rgb, a_colour.a * min(1.0, 0.4 + 1.2 * a_near));\n}", ke = "\nprecision mediump float;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * v_size, edge = 0.5 * v_size;\n  float a = v_colour.a * (v_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
+var Me = "\nattribute vec2 a_from; attribute vec2 a_to; attribute vec4 a_colour; attribute float a_near;\nuniform vec2 u_offset; uniform vec2 u_scale; uniform float u_share;\nuniform float u_size;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  vec2 place = mix(a_from, a_to, u_share);\n  gl_Position = vec4(place * u_scale + u_offset, 0.0, 1.0);\n  v_size = u_size * (0.6 + 0.8 * a_near);\n  gl_PointSize = v_size;\n  v_colour = vec4(a_colour.rgb, a_colour.a * min(1.0, 0.4 + 1.2 * a_near));\n}", Ne = "\nprecision mediump float;\nvarying vec4 v_colour; varying float v_size;\nvoid main() {\n  float r = length(gl_PointCoord - 0.5) * v_size, edge = 0.5 * v_size;\n  float a = v_colour.a * (v_size < 3.0 ? 1.0 : 1.0 - smoothstep(edge - 1.0, edge, r));\n  gl_FragColor = vec4(v_colour.rgb * a, a);\n}";
 function K(e, t, n) {
 	let r = e.createShader(t);
 	if (e.shaderSource(r, n), e.compileShader(r), !e.getShaderParameter(r, e.COMPILE_STATUS)) throw Error(e.getShaderInfoLog(r) ?? "shader");
 	return r;
 }
-function Ae(e) {
+function Pe(e) {
 	let t = e.getContext("webgl", {
 		antialias: !1,
 		premultipliedAlpha: !0
 	});
 	if (!t) return null;
 	let n = t.createProgram();
-	if (t.attachShader(n, K(t, t.VERTEX_SHADER, Oe)), t.attachShader(n, K(t, t.FRAGMENT_SHADER, ke)), t.bindAttribLocation(n, 0, "a_from"), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
+	if (t.attachShader(n, K(t, t.VERTEX_SHADER, Me)), t.attachShader(n, K(t, t.FRAGMENT_SHADER, Ne)), t.bindAttribLocation(n, 0, "a_from"), t.linkProgram(n), !t.getProgramParameter(n, t.LINK_STATUS)) return null;
 	t.useProgram(n), t.enable(t.BLEND), t.blendFunc(t.ONE, t.ONE_MINUS_SRC_ALPHA);
 	let r = {
 		from: t.createBuffer(),
@@ -1331,7 +1359,7 @@ function Ae(e) {
 		}
 	};
 }
-function je(e) {
+function Fe(e) {
 	let t = e.getContext("2d"), n = /* @__PURE__ */ new Float32Array(), r = /* @__PURE__ */ new Float32Array(), i = /* @__PURE__ */ new Uint8Array(), a = null;
 	return {
 		kind: "canvas",
@@ -1361,19 +1389,19 @@ function je(e) {
 		}
 	};
 }
-function Me(e) {
+function Ie(e) {
 	let t = null;
 	try {
-		t = Ae(e);
+		t = Pe(e);
 	} catch {
 		t = null;
 	}
 	if (t) return t;
 	let n = e.cloneNode();
-	return e.replaceWith(n), je(n);
+	return e.replaceWith(n), Fe(n);
 }
 // src/scatter.ts
-var Ne = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, Pe = .9, Fe = 7, Ie = 400, Le = 3e3, Re = class {
+var Le = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, Re = .9, ze = 7, Be = 400, Ve = 3e3, He = class {
 	stage;
 	n = 0;
 	tool = "move";
@@ -1386,6 +1414,7 @@ var Ne = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, Pe = .9, Fe = 
 	allowed = () => !0;
 	ondrag = () => {};
 	dragged = () => [];
+	picked = () => !1;
 	view = {
 		ox: 0,
 		oy: 0,
@@ -1415,14 +1444,14 @@ var Ne = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, Pe = .9, Fe = 
 	constructor(e) {
 		this.stage = e;
 		let [t, n, r] = [...e.querySelectorAll("canvas")];
-		this.painter = Me(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
+		this.painter = Ie(n), this.under = t.getContext("2d"), this.over = r.getContext("2d"), e.dataset.drawing = this.painter.kind, this.wire(r), this.observer.observe(e), this.resize();
 	}
 	end() {
 		this.observer.disconnect();
 	}
 	show(e, t, n = null) {
-		let r = t && e.length === this.points.length && !Ne.matches ? this.points : e;
-		this.points = e, this.n = e.length / 2, this.painter.places(r, e), this.every = Math.max(1, Math.min(16, 2 ** Math.ceil(Math.log2(this.n / q)))), this.hurry(), this.painter.draw(n), this.cells = null;
+		let r = t && e.length === this.points.length && !Le.matches ? this.points : e;
+		this.points = e, this.n = e.length / 2, this.painter.places(r, e), this.every = Math.max(1, Math.min(16, 2 ** Math.ceil(Math.log2(this.n / q)))), this.hurry(), this.painter.draw(n), this.cells = null, this.expect(e);
 		let i = { ...this.view };
 		if (this.moved && t || this.all(), r === e) {
 			this.share = 1, this.draw();
@@ -1435,10 +1464,15 @@ var Ne = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, Pe = .9, Fe = 
 				"s"
 			]) this.view[t] = i[t] + e * (a[t] - i[t]);
 		}, l = (t) => {
-			let n = Math.min(1, Math.max(0, t - s) / (1e3 * Pe));
+			let n = Math.min(1, Math.max(0, t - s) / (1e3 * Re));
 			this.share = n * n * (3 - 2 * n), o && !this.moved && c(this.share), this.draw(), this.points === e && (n < 1 ? requestAnimationFrame(l) : o && !this.moved && this.all());
 		};
 		o && c(0), this.share = 0, requestAnimationFrame(l);
+	}
+	expect(e) {
+		(window.requestIdleCallback ?? ((e) => setTimeout(e, 500)))(() => {
+			this.points === e && !this.cells && this.index();
+		});
 	}
 	place(e, t) {
 		this.points = e, this.share = 1, this.painter.places(e, e), this.painter.draw(t), this.cells = null, this.draw();
@@ -1638,7 +1672,7 @@ var Ne = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, Pe = .9, Fe = 
 	annotate(e, t) {
 		let n = this.over;
 		n.strokeStyle = t, n.lineWidth = this.rings.length > 60 ? 1 : 2;
-		for (let e of this.rings.slice(0, Ie)) {
+		for (let e of this.rings.slice(0, Be)) {
 			let [t, r] = this.placeOf(e);
 			n.beginPath(), n.arc(t, r, this.rings.length > 60 ? 4.5 : 7, 0, 2 * Math.PI), n.stroke();
 		}
@@ -1656,7 +1690,7 @@ var Ne = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, Pe = .9, Fe = 
 		for (let e of [-2.6, 2.6]) n.moveTo(a, o), n.lineTo(a + 10 * Math.cos(s + e), o + 10 * Math.sin(s + e));
 		let c = 0;
 		for (let e of this.dragged()) {
-			if (c++ >= Le) break;
+			if (c++ >= Ve) break;
 			let [t, s] = this.placeOf(e);
 			n.moveTo(t + a - r + 4, s + o - i), n.arc(t + a - r, s + o - i, 4, 0, 2 * Math.PI);
 		}
@@ -1681,7 +1715,7 @@ var Ne = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, Pe = .9, Fe = 
 			let t = [e.offsetX, e.offsetY], n = this.pointers.get(e.pointerId);
 			if (!n) return this.hover(t);
 			if (this.path) return this.path.push(t), this.draw(!1);
-			if (this.tool === "walk" && this.pointers.size === 1) return Math.hypot(t[0] - n[0], t[1] - n[1]) < Fe ? void 0 : (this.pointers.set(e.pointerId, t), this.onwalk(this.toMap(...t), !1));
+			if (this.tool === "walk" && this.pointers.size === 1) return Math.hypot(t[0] - n[0], t[1] - n[1]) < ze ? void 0 : (this.pointers.set(e.pointerId, t), this.onwalk(this.toMap(...t), !1));
 			if (this.pointers.size === 2) {
 				let r = [...this.pointers].find(([t]) => t !== e.pointerId)[1], i = (e) => Math.max(8, Math.hypot(e[0] - r[0], e[1] - r[1]));
 				this.zoom(i(t) / i(n), (t[0] + r[0]) / 2, (t[1] + r[1]) / 2);
@@ -1694,7 +1728,7 @@ var Ne = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, Pe = .9, Fe = 
 			if (this.path = null, t && this.tool === "drag") {
 				let [n, r] = [this.toMap(...t[0]), this.toMap(...t[t.length - 1])];
 				e.type === "pointerup" && t.length > 2 && this.ondrag([r[0] - n[0], r[1] - n[1]]);
-			} else t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), ze(e));
+			} else t && e.type === "pointerup" && t.length > 2 && this.onselect(this.inside(this.outline(t)), Ue(e));
 			this.draw();
 		};
 		e.addEventListener("pointerup", t), e.addEventListener("pointercancel", t), e.addEventListener("dblclick", (e) => this.zoom(2, e.offsetX, e.offsetY)), e.addEventListener("wheel", (e) => {
@@ -1732,25 +1766,27 @@ var Ne = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, Pe = .9, Fe = 
 		else if (e.key === "+" || e.key === "=") this.zoom(1.4);
 		else if (e.key === "-") this.zoom(1 / 1.4);
 		else if (e.key === "0") this.all();
-		else if (e.key === " " && this.marked >= 0 && this.allowed(this.marked)) this.onselect([this.marked], e.altKey ? "remove" : "add");
+		else if (e.key === " " && this.marked >= 0 && this.allowed(this.marked)) this.onselect([this.marked], e.altKey || this.picked(this.marked) ? "remove" : "add");
 		else if (e.key === "Escape") this.onclear();
 		else return;
 		e.preventDefault();
 	}
-}, ze = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", J = [
+}, Ue = (e) => e.shiftKey ? "add" : e.altKey ? "remove" : "replace", J = [
 	"factor_out",
 	"bring_out",
 	"axis"
-], Be = [
+], We = [
 	"same",
 	"different",
 	"label",
 	"pin",
 	"drop"
-], Ve = class {
+], Ge = class {
 	host;
 	editing = -1;
 	filled = "";
+	column = "";
+	label = ["", "label"];
 	constructor(e) {
 		this.host = e;
 	}
@@ -1762,29 +1798,29 @@ var Ne = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, Pe = .9, Fe = 
 	}
 	fillSay() {
 		let { kept: e } = this.host.state;
-		if (e) return o(this.host.byId("say"), ...e.map((e) => i("p", { class: "note" }, e)));
-		let { state: t } = this.host, { A: n, B: r } = this.host.chosen(), s = n.length > 0, c = s && r.length > 0, l = this.columns(), u = [i("div", { class: "tools wrap" }, a(c ? "A and B are the same" : "These are the same", () => this.tell({
+		if (e) return c(this.host.byId("say"), ...e.map((e) => i("p", { class: "note" }, e)));
+		let { state: t } = this.host, { A: n, B: r } = this.host.chosen(), o = n.length > 0, s = o && r.length > 0, l = this.columns(), u = [i("div", { class: "tools wrap" }, a(s ? "A and B are the same" : "These are the same", () => this.tell({
 			kind: "same",
 			rows: n,
-			...c ? { others: r } : {}
-		}), { disabled: !t.say.same || !(c || n.length > 1) }), a("A and B differ", () => this.tell({
+			...s ? { others: r } : {}
+		}), { disabled: !t.say.same || !(s || n.length > 1) }), a("A and B differ", () => this.tell({
 			kind: "different",
 			rows: n,
 			others: r
-		}), { disabled: !t.say.different || !c }), a("Factor selection out", () => this.factorSelection(n), { disabled: !t.say.factor_out || !s }), a("Pin", () => this.tell({
+		}), { disabled: !t.say.different || !s }), a("Factor selection out", () => this.factorSelection(n), { disabled: !t.say.factor_out || !o }), a("Pin", () => this.tell({
 			kind: "pin",
 			rows: n
 		}), {
-			disabled: !t.say.pin || !s,
+			disabled: !t.say.pin || !o,
 			title: t.say.move ? "The next map holds these rows where they are" : "Align the next map by these rows"
 		}), a("Drop", () => this.tell({
 			kind: "drop",
 			rows: n
 		}), {
-			disabled: !t.say.drop || !s,
+			disabled: !t.say.drop || !o,
 			title: "Fit without these rows"
 		}))];
-		t.say.move && u.push(this.arrows(s)), u.push(this.labelForm(n)), l.length && u.push(this.byColumn(l)), o(this.host.byId("say"), ...u);
+		t.say.move && u.push(this.arrows(o)), u.push(this.labelForm(n)), l.length && u.push(this.byColumn(l)), c(this.host.byId("say"), ...u);
 	}
 	arrows(e) {
 		return i("div", {
@@ -1822,36 +1858,45 @@ var Ne = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, Pe = .9, Fe = 
 		})));
 	}
 	labelForm(e) {
-		let t = i("input", {
+		let t = () => {
+			this.label = [n.value, r.value];
+		}, n = i("input", {
 			type: "text",
 			"aria-label": "Label",
 			placeholder: "label",
+			value: this.label[0],
 			size: 9,
-			maxLength: 80
-		}), n = i("input", {
+			maxLength: 80,
+			oninput: t
+		}), r = i("input", {
 			type: "text",
 			"aria-label": "Column of the label",
-			value: "label",
+			value: this.label[1],
 			size: 7,
-			maxLength: 80
+			maxLength: 80,
+			oninput: t
 		});
 		return i("form", {
 			class: "tools wrap",
-			onsubmit: (r) => {
-				r.preventDefault(), e.length && t.value && n.value && this.tell({
+			onsubmit: (t) => {
+				t.preventDefault(), e.length && n.value && r.value && (this.label[0] = "", this.tell({
 					kind: "label",
 					rows: e,
-					column: n.value,
-					value: t.value
-				});
+					column: r.value,
+					value: n.value
+				}));
 			}
-		}, t, " in ", n, i("button", {
+		}, n, " in ", r, i("button", {
 			type: "submit",
 			disabled: !e.length
 		}, "Label"));
 	}
 	byColumn(e) {
-		let { say: t } = this.host.state, n = Y("Column", e, e[0]), r = () => n.value;
+		let { say: t } = this.host.state, n = Y("Column", e, e.includes(this.column) ? this.column : e[0]);
+		n.onchange = () => {
+			this.column = n.value;
+		};
+		let r = () => n.value;
 		return i("div", { class: "tools wrap" }, n, a("Factor out", () => this.tell({
 			kind: "factor_out",
 			column: r()
@@ -1904,7 +1949,7 @@ var Ne = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, Pe = .9, Fe = 
 			this.editing,
 			this.editing < 0 ? null : this.host.chosen()
 		]);
-		t !== this.filled && (this.filled = t, o(this.host.byId("statements"), ...e.statements.map((t, n) => {
+		t !== this.filled && (this.filled = t, c(this.host.byId("statements"), ...e.statements.map((t, n) => {
 			let r = [i("label", {}, i("input", {
 				type: "checkbox",
 				checked: t.on,
@@ -1945,7 +1990,7 @@ var Ne = matchMedia("(prefers-reduced-motion: reduce)"), q = 5e4, Pe = .9, Fe = 
 			type: "checkbox",
 			disabled: !(n.length > 0 && (!u || r.length > 0))
 		});
-		return e.kind === "label" && o.push(s, " in ", c), J.includes(e.kind) && o.push(l), Be.includes(e.kind) && o.push(i("label", {}, d, ` rows of the selection (A ${p(n.length, "row")}${u ? `, B ${p(r.length, "row")}` : ""})`)), i("form", {
+		return e.kind === "label" && o.push(s, " in ", c), J.includes(e.kind) && o.push(l), We.includes(e.kind) && o.push(i("label", {}, d, ` rows of the selection (A ${_(n.length, "row")}${u ? `, B ${_(r.length, "row")}` : ""})`)), i("form", {
 			class: "tools wrap",
 			"aria-label": `Edit: ${e.words}`,
 			onsubmit: (i) => {
@@ -1979,11 +2024,11 @@ function X(e, t, n) {
 	});
 }
 // src/main.ts
-var He = .13, Ue = .06, Z = {
+var Ke = .13, Z = .06, qe = {
 	density: "Shade: density of the rows",
 	uncertainty: "Shade: uncertainty of the decoded values",
 	reliability: "Shade: reliability of the rows, blue high and orange low"
-}, We = class {
+}, Je = class {
 	root;
 	source;
 	scatter;
@@ -2003,13 +2048,14 @@ var He = .13, Ue = .06, Z = {
 	asked = null;
 	code = "python";
 	question = 0;
+	previous = -1;
 	watching = !1;
-	telling = new Ve(this);
+	telling = new Ge(this);
 	controls;
 	changing = !1;
 	leave = new AbortController();
 	constructor(e, t) {
-		this.root = e, this.source = t, this.scatter = new Re(this.byId("stage")), this.answers = new _e(this), this.controls = new ve(this.byId("controls"), this, {
+		this.root = e, this.source = t, this.scatter = new He(this.byId("stage")), this.answers = new xe(this), this.controls = new Se(this.byId("controls"), this, {
 			moved: () => this.follows(!1),
 			chosen: () => this.follows(!0)
 		});
@@ -2042,7 +2088,7 @@ var He = .13, Ue = .06, Z = {
 	async keep() {
 		this.say("Writing one file of this view …");
 		let e = await this.source.postForBytes("page", { view: this.view() });
-		c(e, "text/html", `${this.state.title.replace(/[^\p{L}\p{N} _-]+/gu, "_").trim() || "map"}.html`), this.say(`One file of this view, ${(e.byteLength / 1e6).toFixed(1)} MB: it works without a server and without a network.`);
+		f(e, "text/html", `${this.state.title.replace(/[^\p{L}\p{N} _-]+/gu, "_").trim() || "map"}.html`), this.say(`One file of this view, ${(e.byteLength / 1e6).toFixed(1)} MB: it works without a server and without a network.`);
 	}
 	end() {
 		this.leave.abort(), this.scatter.end();
@@ -2052,7 +2098,7 @@ var He = .13, Ue = .06, Z = {
 	}
 	async take(e, t = !0) {
 		let n = this.state, r = !n || n.maps[n.current]?.number !== e.maps[e.current].number;
-		this.state = e, r && (this.given = this.given0(e)), (r || JSON.stringify(n.moved) !== JSON.stringify(e.moved)) && (await this.answers.show(t), this.row = this.here = null, this.scatter.marked >= 0 && this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked)), X(this.byId("stage"), this.answers.space ? [] : e.axes, this.axes), this.answers.take(e, r), this.fillControls(), this.fillLists(), await this.recolour(), r ? (this.relayer(), this.remeasure(), this.redescribe(), this.say(e.remarks.join(" "))) : JSON.stringify(n.statements) !== JSON.stringify(e.statements) && this.remeasure();
+		r && n && (this.previous = n.maps[n.current]?.number ?? -1), this.state = e, r && (this.given = this.given0(e)), (r || JSON.stringify(n.moved) !== JSON.stringify(e.moved)) && (await this.answers.show(t), this.row = this.here = null, this.scatter.marked >= 0 && this.hover([this.scatter.points[2 * this.scatter.marked], this.scatter.points[2 * this.scatter.marked + 1]], this.scatter.marked)), X(this.byId("stage"), this.answers.space ? [] : e.axes, this.axes), this.answers.take(e, r), this.fillControls(), this.fillLists(), await this.recolour(), r ? (this.relayer(), this.remeasure(), this.redescribe(), this.say(e.remarks.join(" "))) : JSON.stringify(n.statements) !== JSON.stringify(e.statements) && this.remeasure();
 	}
 	async act(e, t = {}) {
 		await this.tried(async () => this.take(await this.source.post(e, t)));
@@ -2070,7 +2116,7 @@ var He = .13, Ue = .06, Z = {
 		n.textContent = e, n.hidden = !e, n.classList.toggle("warn", t);
 	}
 	wire() {
-		o(this.byId("tools"), ...[
+		c(this.byId("tools"), ...[
 			["move", "Move"],
 			["lasso", "Lasso"],
 			["box", "Box"],
@@ -2084,9 +2130,11 @@ var He = .13, Ue = .06, Z = {
 			onchange: () => {
 				this.scatter.tool = e, this.byId("stage").dataset.tool = e;
 			}
-		}), t))), this.byId("zoom-in").onclick = () => this.scatter.zoom(1.5), this.byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5), this.byId("zoom-all").onclick = () => this.scatter.all(), this.byId("undo").onclick = () => void this.act("undo"), this.byId("redo").onclick = () => void this.act("redo"), this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post("save")).written.join(", ")}`)), this.byId("keep").onclick = () => void this.tried(() => this.keep()), this.byId("colour").onchange = () => {
+		}), t))), this.byId("zoom-in").onclick = () => this.scatter.zoom(1.5), this.byId("zoom-out").onclick = () => this.scatter.zoom(1 / 1.5), this.byId("zoom-all").onclick = () => this.scatter.all(), this.byId("undo").onclick = () => void this.act("undo"), this.byId("redo").onclick = () => void this.act("redo"), this.byId("save").onclick = () => void this.tried(async () => this.say(`Written: ${(await this.source.post("save")).written.join(", ")}`)), this.byId("report").onclick = () => void this.tried(async () => {
+			this.say("Writing the report …"), this.say(`Written: ${(await this.source.post("report")).written.join(", ")}`);
+		}), this.byId("keep").onclick = () => void this.tried(() => this.keep()), this.byId("colour").onchange = () => {
 			this.values = null, this.tried(() => this.recolour());
-		}, this.byId("layer").onchange = () => void this.tried(() => this.relayer()), this.scatter.onhover = (e, t) => this.hover(e, t), this.scatter.onselect = (e, t) => this.select(e, t, "selection"), this.scatter.dragged = () => this.selected, this.scatter.ondrag = (e) => this.carry(e), this.scatter.onclear = () => {
+		}, this.byId("layer").onchange = () => void this.tried(() => this.relayer()), this.scatter.onhover = (e, t) => this.hover(e, t), this.scatter.onselect = (e, t) => this.select(e, t, "selection"), this.scatter.dragged = () => this.selected, this.scatter.picked = (e) => this.selected.has(e), this.scatter.ondrag = (e) => this.carry(e), this.scatter.onclear = () => {
 			this.answers.walk.clear(), this.select([], "replace");
 		};
 		let { signal: e } = this.leave;
@@ -2110,7 +2158,7 @@ var He = .13, Ue = .06, Z = {
 				let { place: e, row: t } = this.asked;
 				this.asked = null;
 				let n = this.answers.where(e, t), r = t < 0 ? Promise.resolve(null) : this.row?.row === t ? Promise.resolve(this.row) : this.source.get(`row?at=${t}`);
-				[this.row, this.here] = await Promise.all([r, this.state.can.decode ? this.source.post("decode", n) : Promise.resolve(null)]), o(this.byId("here"), k(this.state, this.row, this.here, this.style));
+				[this.row, this.here] = await Promise.all([r, this.state.can.decode ? this.source.post("decode", n) : Promise.resolve(null)]), c(this.byId("here"), M(this.state, this.row, this.here, this.style));
 			}
 		} finally {
 			this.asking = !1;
@@ -2120,30 +2168,30 @@ var He = .13, Ue = .06, Z = {
 		let e = this.byId("colour"), t = Number(e.value), n = this.state.rows;
 		if (e.value === "judge") return this.answers.judge();
 		this.column = e.value === "" ? null : this.state.columns[t], this.column && (this.values = await this.answers.values.of(`column?at=${t}`));
-		let r = R(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, { passing: o, hide: s } = this.answers.filters, c = n > 2e4 ? .75 : .92;
+		let r = B(this.column, this.values, n), i = new Uint8Array(4 * n), a = this.selected.size + this.other.size > 0, { passing: o, hide: s } = this.answers.filters, c = n > 2e4 ? .75 : .92;
 		for (let e = 0; e < n; e++) {
 			let t = o !== null && !o[e];
-			for (let n = 0; n < 3; n++) i[4 * e + n] = t ? M[n] : r[3 * e + n];
-			i[4 * e + 3] = t ? s ? 0 : 255 * Ue : 255 * (!a || this.selected.has(e) ? c : this.other.has(e) ? .55 : He);
+			for (let n = 0; n < 3; n++) i[4 * e + n] = t ? P[n] : r[3 * e + n];
+			i[4 * e + 3] = t ? s ? 0 : 255 * Z : 255 * (!a || this.selected.has(e) ? c : this.other.has(e) ? .55 : Ke);
 		}
 		this.scatter.colours(i), this.fillLegend();
 	}
 	fillLegend() {
-		let e = this.column, t = this.byId("layer"), n = t.disabled ? void 0 : Z[t.value], r = n ? [i("span", { class: "swatch layer" }, n)] : [];
-		if (!e) return o(this.byId("legend"), ...r);
+		let e = this.column, t = this.byId("layer"), n = t.disabled ? void 0 : qe[t.value], r = n ? [i("span", { class: "swatch layer" }, n)] : [];
+		if (!e) return c(this.byId("legend"), ...r);
 		let a = (e, t) => {
 			let n = i("span", { class: "dot" });
 			return n.style.background = H(e), i("span", { class: "swatch" }, n, t);
 		};
-		if (e.kind === "categories") return o(this.byId("legend"), ...(e.levels ?? []).slice(0, 24).map((e, t) => a(F(t), e)), ...r);
-		let s = e.period ? 0 : e.low ?? 0, c = e.period ?? e.high ?? 1;
-		o(this.byId("legend"), ...[
+		if (e.kind === "categories") return c(this.byId("legend"), ...(e.legend ?? e.levels ?? []).map((e, t) => a(L(t), e)), ...r);
+		let o = e.period ? 0 : e.low ?? 0, s = e.period ?? e.high ?? 1;
+		c(this.byId("legend"), ...[
 			0,
 			.25,
 			.5,
 			.75,
 			1
-		].map((t) => a(L(e, s + t * (c - s)), (e.date ? u : l)(s + t * (c - s)))), ...r);
+		].map((t) => a(z(e, o + t * (s - o)), (e.date ? m : p)(o + t * (s - o)))), ...r);
 	}
 	async relayer() {
 		let e = this.byId("layer").value, t = this.scatter.window();
@@ -2168,23 +2216,28 @@ var He = .13, Ue = .06, Z = {
 			value: e,
 			selected: n
 		}, t), a = n === void 0 && e.columns.length && !e.columns[0].feature ? e.columns[0].name : n;
-		o(t, r("", "none", !1), ...e.columns.map((e, t) => r(String(t), e.name, e.name === a)), ...e.can.reliability && e.reliability.state !== "done" ? [r("judge", e.reliability.column, e.reliability.column === a)] : []);
-		let s = this.byId("layer"), c = s.value;
-		o(s, r("", "none", c === ""), ...[
+		c(t, r("", "none", !1), ...e.columns.map((e, t) => r(String(t), e.name, e.name === a)), ...e.can.reliability && e.reliability.state !== "done" ? [r("judge", e.reliability.column, e.reliability.column === a)] : []);
+		let o = this.byId("layer"), s = o.value;
+		c(o, r("", "none", s === ""), ...[
 			"density",
 			"uncertainty",
 			"reliability"
-		].filter((t) => e.can[t]).map((e) => r(e, e, c === e)));
-		for (let t of ["undo", "redo"]) this.byId(t).disabled = !e.can[t];
-		s.disabled = this.answers.space !== null;
+		].filter((t) => e.can[t]).map((e) => r(e, e, s === e))), this.offer(["undo", "redo"]), o.disabled = this.answers.space !== null;
 		for (let [t, n] of [["walk", e.can.decode], ["drag", e.say.move]]) this.byId("tools").querySelector(`label:has([value=${t}])`).hidden = !n;
 		for (let t of [
 			"undo",
 			"redo",
 			"save",
+			"report",
 			"keep"
 		]) this.byId(t).hidden = e.kept !== void 0;
 		this.fillAxes(), this.controls.take(e.controls);
+	}
+	offer(e) {
+		let t = e.map((e) => this.byId(e)), n = t.find((e) => e === this.root.activeElement);
+		t.forEach((t, n) => {
+			t.disabled = !this.state.can[e[n]];
+		}), n?.disabled && t.find((e) => !e.disabled)?.focus();
 	}
 	fillAxes() {
 		if (this.state.dims <= 2) return;
@@ -2200,7 +2253,7 @@ var He = .13, Ue = .06, Z = {
 			value: String(n),
 			selected: this.axes[e] === n
 		}, `z${n + 1}`)));
-		o(this.byId("axes"), ...e ? [e] : [], ...this.answers.space ? [] : [
+		c(this.byId("axes"), ...e ? [e] : [], ...this.answers.space ? [] : [
 			"Axes ",
 			t(0),
 			t(1)
@@ -2223,8 +2276,8 @@ var He = .13, Ue = .06, Z = {
 	}
 	fillSelection(e = null) {
 		let t = this.byId("selection"), n = this.state;
-		if (this.telling.fillSay(), this.telling.fillStatements(), !this.selected.size && !this.other.size) return o(t, i("p", { class: "note" }, "Draw around rows with Lasso or Box (Shift adds, Alt removes), or mark a row with the keyboard and press Space."));
-		let r = () => void navigator.clipboard.writeText(this.rows(this.selected).join(", ")).then(() => this.say("Row numbers copied.")), s = [
+		if (this.telling.fillSay(), this.telling.fillStatements(), !this.selected.size && !this.other.size) return c(t, i("p", { class: "note" }, "Draw around rows with Lasso or Box (Shift adds, Alt removes), or mark a row with the keyboard and press Space."));
+		let r = () => this.copy(this.rows(this.selected).join(", "), "Row numbers copied."), o = [
 			a("Clear", () => {
 				this.other.clear(), this.select([], "replace");
 			}),
@@ -2245,9 +2298,9 @@ var He = .13, Ue = .06, Z = {
 			}),
 			a("Copy numbers", r, { disabled: !this.selected.size })
 		];
-		n.can.counterfactual && this.given && this.selected.size && s.push(a("Show as given above", () => {
+		n.can.counterfactual && this.given && this.selected.size && o.push(a("Show as given above", () => {
 			this.changing = !this.changing, this.fillSelection();
-		}, { "aria-pressed": String(this.changing) })), o(t, i("p", { id: "selected" }, `A: ${p(this.selected.size, "row")}${this.other.size ? `, B: ${p(this.other.size, "row")}` : ""}`), i("div", { class: "tools wrap" }, ...s), e ?? i("p", { class: "note" }, "…")), !e && this.selected.size && (this.changing && this.given ? this.tried(() => this.change()) : this.redescribe());
+		}, { "aria-pressed": String(this.changing) })), c(t, i("p", { id: "selected" }, `A: ${_(this.selected.size, "row")}${this.other.size ? `, B: ${_(this.other.size, "row")}` : ""}`), i("div", { class: "tools wrap" }, ...o), e ?? i("p", { class: "note" }, "…")), !e && this.selected.size && (this.changing && this.given ? this.tried(() => this.change()) : this.redescribe());
 	}
 	redescribe() {
 		if (!this.selected.size) return;
@@ -2257,7 +2310,7 @@ var He = .13, Ue = .06, Z = {
 				rows: this.rows(this.selected),
 				others: t.length ? t : null
 			});
-			e === this.question && this.fillSelection(Se(this.state, n, t.length > 0));
+			e === this.question && this.fillSelection(Ee(this.state, n, t.length > 0));
 		});
 	}
 	async change() {
@@ -2265,10 +2318,10 @@ var He = .13, Ue = .06, Z = {
 			rows: this.rows(this.selected),
 			given: this.given
 		});
-		e === this.question && this.fillSelection(Ce(this.state, t));
+		e === this.question && this.fillSelection(De(this.state, t));
 	}
 	async download(e, t) {
-		c(await this.source.postForBytes("export", {
+		f(await this.source.postForBytes("export", {
 			rows: this.rows(this.selected),
 			format: e
 		}), "application/octet-stream", `selection.${t}`);
@@ -2290,36 +2343,39 @@ var He = .13, Ue = .06, Z = {
 			...this.answers.shifted(e)
 		};
 		this.tried(async () => {
-			await this.take(await this.source.post("move", t)), this.say(`${p(t.rows.length, "row")} moved. Re-fit holds them there, and the other rows find their places around them.`);
+			await this.take(await this.source.post("move", t)), this.say(`${_(t.rows.length, "row")} moved. Re-fit holds them there, and the other rows find their places around them.`);
 		});
 	}
 	fillLists() {
 		let e = this.state;
-		this.byId("title").textContent = e.title, this.byId("about").textContent = De(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), o(this.byId("history"), ...we(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || o(this.byId("here"), k(e, null, null, this.style));
+		this.byId("title").textContent = e.title, this.byId("about").textContent = je(e), this.root === document && (document.title = `${e.title}: Sidelight explorer`), this.telling.fillStatements(), c(this.byId("history"), ...Oe(e, (e) => void this.act("visit", { at: e }))), this.fillCode(), this.fillRefit(e.job), this.telling.fillSay(), this.byId("selection").childElementCount || this.fillSelection(), this.byId("here").childElementCount || c(this.byId("here"), M(e, null, null, this.style));
 	}
 	fillCode() {
-		o(this.byId("code"), ...Ee(this.state, this.code, (e) => {
+		c(this.byId("code"), ...Ae(this.state, this.code, (e) => {
 			this.code = e, this.fillCode();
-		}, (e) => void navigator.clipboard.writeText(e).then(() => this.say("Copied."))));
+		}, (e) => this.copy(e, "Copied.")));
+	}
+	copy(e, t) {
+		u(e).then((e) => this.say(e ? t : "This browser lets no page copy: mark the text and copy it.", !e));
 	}
 	async remeasure() {
-		let { current: e } = this.state;
+		let { current: e, maps: t } = this.state, n = t.findIndex((e) => e.number === this.previous), r = n < 0 || n === e ? e - 1 : n;
 		await this.tried(async () => {
-			let [t, n] = await Promise.all([e > 0 ? this.source.get(`measures?map=${e - 1}`) : Promise.resolve(null), this.source.get(`measures?map=${e}`)]);
-			o(this.byId("measures"), Te(t, n));
+			let [n, i] = await Promise.all([r < 0 ? Promise.resolve(null) : this.source.get(`measures?map=${r}`), this.source.get(`measures?map=${e}`)]);
+			c(this.byId("measures"), ke(n, i, r < 0 ? "" : `Map ${t[r].number}`));
 		});
 	}
 	fillRefit(e) {
-		if (this.state.kept) return o(this.byId("refit"));
+		if (this.state.kept) return c(this.byId("refit"));
 		let t = this.byId("refit");
 		if (e.state === "running") {
-			let { stage: n, stages: r, iteration: s } = e.progress, c = i("progress", {
+			let { stage: n, stages: r, iteration: o } = e.progress, s = i("progress", {
 				max: r ?? 1,
 				"aria-label": "Progress of the fit"
 			});
-			n && (c.value = n - 1 + Math.min(.9, (s ?? 0) / 100));
-			let l = n ? `stage ${n} of ${r}, iteration ${s}` : "starting";
-			return o(t, c, i("p", { class: "note" }, `${e.seconds.toFixed(0)} s, ${l}`), a("Stop", () => void this.act("stop"), { id: "stop" }));
+			n && (s.value = n - 1 + Math.min(.9, (o ?? 0) / 100));
+			let l = n ? `stage ${n} of ${r}, iteration ${o}` : "starting";
+			return c(t, s, i("p", { class: "note" }, `${e.seconds.toFixed(0)} s, ${l}`), a("Stop", () => void this.act("stop"), { id: "stop" }));
 		}
 		let n = [a("Re-fit", () => void this.tried(async () => {
 			await this.take(await this.source.post("refit")), await this.follow();
@@ -2331,7 +2387,7 @@ var He = .13, Ue = .06, Z = {
 		this.state.fresh && n.push(i("p", { class: "note" }, "The map already shows every statement that is on.")), (e.state === "failed" || e.state === "stopped") && n.push(i("p", {
 			class: "note warn",
 			id: "job-message"
-		}, e.message)), o(t, ...n);
+		}, e.message)), c(t, ...n);
 	}
 	async follow() {
 		for (;;) {
@@ -2341,8 +2397,8 @@ var He = .13, Ue = .06, Z = {
 				this.fillRefit(e), await new Promise((e) => setTimeout(e, 250));
 				continue;
 			}
-			let t = this.root.activeElement, n = t === document.body || this.byId("refit").contains(t);
-			await this.take(await this.source.get("state")), n && this.byId("start").focus();
+			let t = this.root.activeElement, n = this.byId("refit").contains(t);
+			await this.take(await this.source.get("state")), n && (this.state.fresh ? this.byId("history").querySelector("[aria-current]") : this.byId("start"))?.focus();
 			return;
 		}
 	}
@@ -2359,7 +2415,7 @@ var He = .13, Ue = .06, Z = {
 			}
 		}
 	}
-}, Ge = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00;--veil:#ffffffb8;--picked:#e3f0f8}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70;--veil:#1a1e25bd;--picked:#1d3442}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70;--veil:#1a1e25bd;--picked:#1d3442}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.stage[data-tool=drag] #stage-overlay{cursor:grab}.legend{color:var(--soft);flex-wrap:wrap;flex:none;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.swatch.layer{max-width:none;margin-left:auto}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}div.given{flex-wrap:wrap;align-items:center;gap:2px 6px;display:flex}.dial{border:2px solid var(--line);background:var(--card);cursor:grab;touch-action:none;border-radius:50%;width:46px;height:46px;position:relative}.hand{background:var(--accent);transform-origin:bottom;pointer-events:none;width:2px;height:18px;margin-left:-1px;position:absolute;bottom:50%;left:50%}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}thead th:first-child{text-align:left}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak td,tr.weak th{color:var(--soft);font-style:italic}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements .stated,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}.axis{pointer-events:none;color:var(--ink);text-overflow:ellipsis;white-space:nowrap;background:var(--stage);border-radius:4px;max-width:60%;padding:0 4px;font-size:13px;font-weight:600;position:absolute;overflow:hidden}.axis.x{bottom:6px;right:10px}.axis.y{writing-mode:vertical-rl;max-width:none;max-height:60%;top:10px;left:8px;transform:rotate(180deg)}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}button.small{min-height:24px;padding:0 8px;font-size:12px}input[type=search]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;width:128px;min-height:30px;padding:3px 9px;font-size:13px}::placeholder{color:var(--soft);opacity:1}.toolbar .tools{flex-wrap:wrap}#find .note{white-space:nowrap;margin:0}.facet-box{border-top:1px solid var(--line)}.facet-box>summary{overflow-wrap:anywhere;padding:5px 0}.facet-box .chosen{float:right;color:var(--accent);padding-left:8px;font-size:12px;font-weight:600}.facets{padding-left:12px}.facet{padding:2px 0 10px}.histogram{cursor:ew-resize;touch-action:pan-y;border-bottom:1px solid var(--line);width:100%;height:46px;display:block}.sliders{height:22px;position:relative}.sliders input{pointer-events:none;appearance:none;background:0 0;width:calc(100% + 16px);height:22px;margin:0;position:absolute;inset:0 -8px}.sliders input::-webkit-slider-runnable-track{background:0 0;height:22px}.sliders input::-moz-range-track{background:0 0}.sliders input::-webkit-slider-thumb{appearance:none;pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:16px;height:16px;margin-top:3px}.sliders input::-moz-range-thumb{pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:10px;height:10px}.ends{color:var(--soft);font-variant-numeric:tabular-nums;justify-content:space-between;align-items:center;font-size:12px;display:flex}.levels{max-height:214px;margin:6px 0 0;padding:0;list-style:none;overflow:auto}.levels li{grid-template-columns:minmax(0,1fr) 84px 58px;align-items:center;gap:8px;min-height:24px;display:grid}.levels label{align-items:center;gap:6px;min-width:0;display:flex}.level{text-overflow:ellipsis;white-space:nowrap;overflow:hidden}.levels .empty .level,.levels .empty .counted{color:var(--soft)}.count-bar{background:linear-gradient(var(--accent), var(--accent)) left / var(--share,0%) 100% no-repeat, var(--line);border-radius:3px;height:6px}.counted{text-align:right;font-variant-numeric:tabular-nums;font-size:12px}.table,.walk{background:var(--card);border:1px solid var(--line);border-radius:8px;flex:none;min-width:0;margin-top:8px;padding:6px 10px}.walk .scrolled{max-height:150px}.table-scroll{border-top:1px solid var(--line);height:190px;position:relative;overflow:auto}.rows{border-collapse:separate;border-spacing:0;width:auto;min-width:100%}.rows thead th{background:var(--card);z-index:1;height:26px;padding:0;position:sticky;top:0}.rows td{text-overflow:ellipsis;white-space:nowrap;cursor:pointer;max-width:190px;height:26px;padding:0 8px;overflow:hidden}.rows .word{text-align:left}.rows .space td{border:none;height:auto;padding:0}.rows.nameless .name{display:none}.rows tr.picked td{background:var(--picked)}.rows tr.marked td,.rows tbody tr:hover td{background:color-mix(in srgb, var(--accent) 16%, var(--card))}.rows:focus-visible tr.at td{box-shadow:inset 0 2px var(--accent), inset 0 -2px var(--accent)}.rows:focus-visible{outline:none}.table-scroll:has(.rows:focus-visible){outline:2px solid var(--accent);outline-offset:1px}.sorter{text-overflow:ellipsis;white-space:nowrap;max-width:190px;min-height:26px;color:var(--soft);width:100%;text-align:inherit;background:0 0;border:none;padding:0 8px;font-size:12px;font-weight:600;overflow:hidden}.film{gap:4px;padding:4px 0 2px;display:flex;overflow-x:auto}.frame{background:0 0;border-color:#0000;flex:1 0 46px;min-width:0;max-width:92px;padding:2px}.frame canvas{width:100%;image-rendering:pixelated;border-radius:4px;display:block}.frame figcaption{text-align:center}.frame.guess{border:1px dashed var(--warn)}.frame.guess canvas{opacity:.6}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage:not([data-tool=move])[data-tool] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", Ke = 12e4;
+}, Ye = ":root,:host{--paper:#f6f7f9;--card:#fff;--ink:#1c2128;--soft:#56606c;--line:#d5dae1;--accent:#00649c;--stage:#fbfcfd;--density:0, 114, 178;--doubt:213, 94, 0;--warn:#a33f00;--veil:#ffffffb8;--picked:#e3f0f8}@media (prefers-color-scheme:dark){:root,:host(:not([data-theme=light])){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70;--veil:#1a1e25bd;--picked:#1d3442}}:host([data-theme=dark]){--paper:#12151a;--card:#1a1e25;--ink:#e6e9ee;--soft:#a3adba;--line:#343b46;--accent:#6cbdec;--stage:#15191f;--density:86, 180, 233;--doubt:230, 120, 50;--warn:#ffab70;--veil:#1a1e25bd;--picked:#1d3442}*{box-sizing:border-box}[hidden]{display:none!important}html{background:var(--paper)}body,:host{background:var(--paper);color:var(--ink);margin:0;font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,Helvetica Neue,DejaVu Sans,sans-serif;display:block;container-type:inline-size}.skip{position:absolute;left:-999px}.skip:focus{z-index:9;background:var(--card);padding:4px 10px;top:6px;left:12px}header{flex-wrap:wrap;align-items:baseline;gap:2px 14px;padding:10px 16px 6px;display:flex}header p{color:var(--soft);margin:0}.brand{color:var(--accent);letter-spacing:.03em;font-size:13px;font-weight:600}h1{overflow-wrap:anywhere;margin:0;font-size:18px;font-weight:650}h2{margin:0 0 8px;font-size:14px;font-weight:650}h3{margin:10px 0 4px;font-size:13px;font-weight:600}.buttons{gap:6px;margin-left:auto;display:flex}#notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--card);overflow-wrap:anywhere;border-radius:6px;margin:0 16px 8px;padding:6px 12px}#notice.warn{border-left-color:var(--warn)}main{grid-template-columns:minmax(0,1fr) 424px;gap:12px;padding:0 16px 16px;display:grid}.map{flex-direction:column;align-self:start;height:calc(100vh - 74px);min-height:420px;display:flex;position:sticky;top:8px}.toolbar{flex-wrap:wrap;align-items:center;gap:6px 12px;margin-bottom:8px;display:flex}.toolbar label{color:var(--soft)}.toolbar>.tools:last-child{margin-left:auto}.stage{background:var(--stage);border:1px solid var(--line);border-radius:8px;flex:1;min-height:300px;position:relative;overflow:hidden}.stage canvas{width:100%;height:100%;display:block;position:absolute;inset:0}#stage-overlay{cursor:crosshair;touch-action:none}.stage[data-tool=lasso] #stage-overlay,.stage[data-tool=box] #stage-overlay{cursor:cell}.stage[data-tool=drag] #stage-overlay{cursor:grab}.legend{color:var(--soft);flex-wrap:wrap;flex:none;gap:2px 12px;max-height:68px;padding-top:6px;font-size:13px;display:flex;overflow:auto}.swatch{white-space:nowrap;text-overflow:ellipsis;align-items:center;gap:5px;max-width:160px;display:inline-flex;overflow:hidden}.swatch.layer{max-width:none;margin-left:auto}.dot{border-radius:50%;flex:none;width:10px;height:10px}aside{flex-direction:column;gap:10px;min-width:0;display:flex}aside section{background:var(--card);border:1px solid var(--line);border-radius:10px;min-width:0;padding:12px 14px}.tools{align-items:center;gap:5px;display:inline-flex}.tools.wrap{flex-wrap:wrap;margin:4px 0;display:flex}select,button,input[type=text]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;max-width:190px;min-height:30px;padding:3px 9px;font-size:13px}button{cursor:pointer}button:hover:enabled,select:hover{border-color:var(--accent)}button:disabled{color:var(--soft);opacity:.6;cursor:default}button.main{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}button.main:disabled{background:var(--card);color:var(--soft);border-color:var(--line)}button.quiet{color:var(--soft);background:0 0;border:none;padding:0 8px}button[aria-pressed=true],button[aria-current=true]{border-color:var(--accent);color:var(--accent);font-weight:600}.tool{border:1px solid var(--line);background:var(--card);cursor:pointer;border-radius:7px;align-items:center;gap:3px;min-height:30px;padding:3px 9px 3px 6px;display:inline-flex}.tool:has(:checked){border-color:var(--accent);color:var(--accent)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}.note{color:var(--soft);overflow-wrap:anywhere;margin:3px 0;font-size:13px}.note.warn{color:var(--warn)}.given{margin-bottom:6px;display:block}div.given{flex-wrap:wrap;align-items:center;gap:2px 6px;display:flex}.dial{border:2px solid var(--line);background:var(--card);cursor:grab;touch-action:none;border-radius:50%;width:46px;height:46px;position:relative}.hand{background:var(--accent);transform-origin:bottom;pointer-events:none;width:2px;height:18px;margin-left:-1px;position:absolute;bottom:50%;left:50%}.row-name{overflow-wrap:anywhere;margin:0 0 4px;font-weight:600}dl{grid-template-columns:auto 1fr;gap:1px 10px;margin:0 0 6px;display:grid}dt{color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:120px;overflow:hidden}dd{overflow-wrap:anywhere;margin:0}.pictures{gap:12px;margin:4px 0;display:flex}figure{margin:0}figcaption{color:var(--soft);font-size:12px}.pictures canvas{width:128px;image-rendering:pixelated;border:1px solid var(--line);border-radius:5px;display:block}.profile{width:100%;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%;font-size:12.5px}th,td{text-align:right;border-bottom:1px solid var(--line);padding:2px 4px;font-weight:400}th[scope=row]{text-align:left;color:var(--soft);text-overflow:ellipsis;white-space:nowrap;max-width:150px;overflow:hidden}.measures th[scope=row]{white-space:normal}thead th{color:var(--soft);font-size:12px}thead th:first-child{text-align:left}.scrolled{max-height:236px;overflow:auto}summary{cursor:pointer;font-size:13px}.effects{font-size:12px}.effects th,.effects td{white-space:nowrap;padding:2px 3px}tr.weak td,tr.weak th{color:var(--soft);font-style:italic}.bar{background:var(--line);border-radius:2px;height:3px;display:block}.bar span{background:var(--soft);border-radius:2px;height:3px;display:block}.bar .place-bar{background:var(--accent)}ol{margin:6px 0;padding:0;list-style:none}#statements .stated,#history li{align-items:center;gap:8px;padding:2px 0;display:flex}.axis{pointer-events:none;color:var(--ink);text-overflow:ellipsis;white-space:nowrap;background:var(--stage);border-radius:4px;max-width:60%;padding:0 4px;font-size:13px;font-weight:600;position:absolute;overflow:hidden}.axis.x{bottom:6px;right:10px}.axis.y{writing-mode:vertical-rl;max-width:none;max-height:60%;top:10px;left:8px;transform:rotate(180deg)}#statements label{overflow-wrap:anywhere;flex:1}#statements li.off label{color:var(--soft);text-decoration:line-through}progress{width:100%;accent-color:var(--accent)}pre{background:var(--stage);border:1px solid var(--line);border-radius:7px;max-height:260px;margin:6px 0 0;padding:8px 10px;font-size:12px;overflow:auto}button.small{min-height:24px;padding:0 8px;font-size:12px}input[type=search]{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;width:128px;min-height:30px;padding:3px 9px;font-size:13px}::placeholder{color:var(--soft);opacity:1}.toolbar .tools{flex-wrap:wrap}#find .note{white-space:nowrap;margin:0}#passing{flex-basis:100%}.facet-box{border-top:1px solid var(--line)}.facet-box>summary{overflow-wrap:anywhere;padding:5px 0}.facet-box .chosen{float:right;color:var(--accent);padding-left:8px;font-size:12px;font-weight:600}.facets{padding-left:12px}.facet{padding:2px 0 10px}.histogram{cursor:ew-resize;touch-action:pan-y;border-bottom:1px solid var(--line);width:100%;height:46px;display:block}.sliders{height:22px;position:relative}.sliders input{pointer-events:none;appearance:none;background:0 0;width:calc(100% + 16px);height:22px;margin:0;position:absolute;inset:0 -8px}.sliders input::-webkit-slider-runnable-track{background:0 0;height:22px}.sliders input::-moz-range-track{background:0 0}.sliders input::-webkit-slider-thumb{appearance:none;pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:16px;height:16px;margin-top:3px}.sliders input::-moz-range-thumb{pointer-events:auto;background:var(--card);border:3px solid var(--accent);cursor:ew-resize;border-radius:50%;width:10px;height:10px}.ends{color:var(--soft);font-variant-numeric:tabular-nums;justify-content:space-between;align-items:center;font-size:12px;display:flex}.levels{max-height:214px;margin:6px 0 0;padding:0;list-style:none;overflow:auto}.levels li{grid-template-columns:minmax(0,1fr) 84px 58px;align-items:center;gap:8px;min-height:24px;display:grid}.levels label{align-items:center;gap:6px;min-width:0;display:flex}.level{text-overflow:ellipsis;white-space:nowrap;overflow:hidden}.levels .empty .level,.levels .empty .counted{color:var(--soft)}.count-bar{background:linear-gradient(var(--accent), var(--accent)) left / var(--share,0%) 100% no-repeat, var(--line);border-radius:3px;height:6px}.counted{text-align:right;font-variant-numeric:tabular-nums;font-size:12px}.table,.walk{background:var(--card);border:1px solid var(--line);border-radius:8px;flex:none;min-width:0;margin-top:8px;padding:6px 10px}.walk .scrolled{max-height:150px}.table-scroll{border-top:1px solid var(--line);height:190px;position:relative;overflow:auto}.rows{border-collapse:separate;border-spacing:0;width:auto;min-width:100%}.rows thead th{background:var(--card);z-index:1;height:26px;padding:0;position:sticky;top:0}.rows td{text-overflow:ellipsis;white-space:nowrap;cursor:pointer;max-width:190px;height:26px;padding:0 8px;overflow:hidden}.rows .word{text-align:left}.rows .space td{border:none;height:auto;padding:0}.rows.nameless .name{display:none}.rows tr.picked td{background:var(--picked)}.rows tr.marked td,.rows tbody tr:hover td{background:color-mix(in srgb, var(--accent) 16%, var(--card))}.rows:focus-visible tr.at td{box-shadow:inset 0 2px var(--accent), inset 0 -2px var(--accent)}.rows:focus-visible{outline:none}.table-scroll:has(.rows:focus-visible){outline:2px solid var(--accent);outline-offset:1px}.sorter{text-overflow:ellipsis;white-space:nowrap;max-width:190px;min-height:26px;color:var(--soft);width:100%;text-align:inherit;background:0 0;border:none;padding:0 8px;font-size:12px;font-weight:600;overflow:hidden}.film{gap:4px;padding:4px 0 2px;display:flex;overflow-x:auto}.frame{background:0 0;border-color:#0000;flex:1 0 46px;min-width:0;max-width:92px;padding:2px}.frame canvas{width:100%;image-rendering:pixelated;border-radius:4px;display:block}.frame figcaption{text-align:center}.frame.guess{border:1px dashed var(--warn)}.frame.guess canvas{opacity:.6}@container (width<=900px){main{grid-template-columns:minmax(0,1fr);padding:0 8px 12px}header{padding:8px 10px 4px}.map{height:auto;position:static}.stage{flex:none;height:62vh;min-height:300px}#stage-overlay{touch-action:pan-y}.stage:not([data-tool=move])[data-tool] #stage-overlay{touch-action:none}}:host{border:1px solid var(--line);border-radius:10px;overflow:hidden}:host .map{height:600px;position:static}:host aside{max-height:600px;overflow-y:auto}@container (width<=900px){:host .map{height:auto}:host .stage{height:380px}:host aside{max-height:420px}}", Xe = 12e4;
 function Q(t) {
 	let n = /* @__PURE__ */ new Map(), r = Array.from(crypto.getRandomValues(/* @__PURE__ */ new Uint32Array(2)), (e) => e.toString(36)).join("-"), i = 0, a = (e, t) => {
 		let r = e.id === void 0 ? void 0 : n.get(e.id), i = t?.[0];
@@ -2376,7 +2432,7 @@ function Q(t) {
 			return new Promise((r, i) => {
 				let l = setTimeout(() => {
 					n.delete(c), i(new e("The kernel does not answer. It is busy, or was restarted: then run the cell again."));
-				}, Ke);
+				}, Xe);
 				n.set(c, (e) => {
 					clearTimeout(l), n.delete(c), r(e);
 				}), t.send({
@@ -2399,12 +2455,12 @@ function $(e) {
 	let t = e?.rows;
 	return t ? Array.from({ length: t.byteLength / 4 }, (e, n) => t.getInt32(4 * n, !0)) : [];
 }
-function qe({ model: e, el: n }) {
+function Ze({ model: e, el: n }) {
 	let r = document.createElement("div"), i = r.attachShadow({ mode: "open" }), a = new CSSStyleSheet(), o = Q(e);
-	a.replaceSync(Ge), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"redo\" aria-keyshortcuts=\"Control+Y\">Redo</button>\n<button type=\"button\" id=\"save\">Save</button>\n<button type=\"button\" id=\"keep\" title=\"One HTML file of this view, which works offline\">Export</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\" class=\"tools\"></span>\n<div class=\"tools\">\n<div class=\"tools\" id=\"find\" role=\"search\"></div>\n<button type=\"button\" id=\"table-open\" aria-expanded=\"false\" aria-controls=\"table\">Table</button>\n</div>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row, arrow keys move the map, turn it in three dimensions or walk with the tool Walk, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n<div id=\"walk\" class=\"walk\" hidden></div>\n<div id=\"table\" class=\"table\" hidden></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"filters-title\">\n<h2 id=\"filters-title\">Filter</h2>\n<div id=\"filters\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
+	a.replaceSync(Ye), i.adoptedStyleSheets = [a], i.append(...new DOMParser().parseFromString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>Sidelight explorer</title>\n<link rel=\"icon\" href=\"data:,\">\n<script type=\"module\" src=\"/src/served.ts\"><\/script>\n</head>\n<body>\n<a class=\"skip\" href=\"#stage-overlay\">To the map</a>\n<header>\n<p class=\"brand\">Sidelight explorer</p>\n<h1 id=\"title\"></h1>\n<p id=\"about\"></p>\n<div class=\"buttons\">\n<button type=\"button\" id=\"undo\" aria-keyshortcuts=\"Control+Z\">Undo</button>\n<button type=\"button\" id=\"redo\" aria-keyshortcuts=\"Control+Y\">Redo</button>\n<button type=\"button\" id=\"save\" title=\"Model and session, into the folder of this explorer\">Save</button>\n<button type=\"button\" id=\"report\" title=\"The report of this map, into the same folder\">Report</button>\n<button type=\"button\" id=\"keep\" title=\"One HTML file of this view, which works offline\">Export</button>\n</div>\n</header>\n<p id=\"notice\" role=\"status\" aria-live=\"polite\" hidden></p>\n<main>\n<section class=\"map\" aria-label=\"Map\">\n<div class=\"toolbar\" role=\"toolbar\" aria-label=\"Map\">\n<div class=\"tools\" id=\"tools\" role=\"radiogroup\" aria-label=\"Dragging\"></div>\n<label>Colour <select id=\"colour\"></select></label>\n<label>Layer <select id=\"layer\"></select></label>\n<span id=\"axes\" class=\"tools\"></span>\n<div class=\"tools\">\n<div class=\"tools\" id=\"find\" role=\"search\"></div>\n<button type=\"button\" id=\"table-open\" aria-expanded=\"false\" aria-controls=\"table\">Table</button>\n</div>\n<div class=\"tools\">\n<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>\n<button type=\"button\" id=\"zoom-all\">All</button>\n</div>\n</div>\n<div class=\"stage\" id=\"stage\">\n<canvas id=\"stage-under\"></canvas><canvas id=\"stage-points\"></canvas><canvas id=\"stage-overlay\" tabindex=\"0\" role=\"application\"\naria-label=\"Map of the rows. Arrow keys with Shift go from row to row, Space selects the row or leaves it out, arrow keys move the map, turn it in three dimensions or walk with the tool Walk, plus and minus zoom, Escape clears the selection.\"\naria-describedby=\"here-title\"></canvas>\n</div>\n<div id=\"legend\" class=\"legend\"></div>\n<div id=\"walk\" class=\"walk\" hidden></div>\n<div id=\"table\" class=\"table\" hidden></div>\n</section>\n<aside>\n<section aria-labelledby=\"here-title\">\n<h2 id=\"here-title\">Here</h2>\n<div id=\"controls\"></div>\n<div id=\"here\"></div>\n</section>\n<section aria-labelledby=\"selection-title\">\n<h2 id=\"selection-title\">Selection</h2>\n<div id=\"selection\"></div>\n</section>\n<section aria-labelledby=\"filters-title\">\n<h2 id=\"filters-title\">Filter</h2>\n<div id=\"filters\"></div>\n</section>\n<section aria-labelledby=\"say-title\">\n<h2 id=\"say-title\">Say</h2>\n<div id=\"say\"></div>\n<ol id=\"statements\" aria-label=\"Statements\"></ol>\n<div id=\"refit\"></div>\n</section>\n<section aria-labelledby=\"history-title\">\n<h2 id=\"history-title\">Maps</h2>\n<ol id=\"history\" aria-label=\"Maps so far\"></ol>\n<div id=\"measures\"></div>\n</section>\n<section aria-labelledby=\"code-title\">\n<h2 id=\"code-title\">The same in code</h2>\n<div id=\"code\"></div>\n</section>\n</aside>\n</main>\n</body>\n</html>\n", "text/html").body.children), i.querySelector(".skip")?.remove();
 	let s = document.body.dataset.jpThemeLight;
 	s && (r.dataset.theme = s === "true" ? "light" : "dark"), n.append(r);
-	let c = new We(i, new t(o));
+	let c = new Je(i, new t(o));
 	c.onselect = (t) => {
 		let n = new DataView(new Int32Array(t).buffer);
 		e.set("selection", { rows: n }), e.save_changes();
@@ -2419,5 +2475,5 @@ function qe({ model: e, el: n }) {
 		e.off("change:selection", l), c.end(), o.end();
 	};
 }
-var Je = { render: qe };
-export { Je as default, Q as kernel };
+var Qe = { render: Ze };
+export { Qe as default, Q as kernel };
