@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
+from sidelight.base.messages import count_of
 from sidelight.tables._column_kinds import ColumnUse, understand
 from sidelight.tables.table_encoder import TableEncoder
 
@@ -20,7 +21,15 @@ from ._encoded_table import EncodedTable, TableOptions, encode_table, typed
 from ._matrix import Matrix
 from ._output import CommandError
 
-__all__ = ["ColumnRoles", "choose_columns", "encode_columns", "encode_new_rows", "match_columns", "suggestion"]
+__all__ = [
+    "ColumnRoles",
+    "are_embedded",
+    "choose_columns",
+    "encode_columns",
+    "encode_new_rows",
+    "match_columns",
+    "suggestion",
+]
 
 _ID_NAME = re.compile(r"(^|[_\s.-])(id|index|idx|row|rowid|uuid|unnamed: \d+)$", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
@@ -145,10 +154,14 @@ def choose_columns(frame: pd.DataFrame, wishes: ColumnRoles, source: str) -> Mat
         related=wishes.related(frame),
         row_names=None if wishes.label is None else frame[wishes.label].reset_index(drop=True),
         remarks=[
-            f"{len(features)} numeric columns are embedded: {_listed(features)}.",
+            f"{are_embedded(len(features))}: {_listed(features)}.",
             *_remarks(frame, kinds),
         ],
     )
+
+
+def are_embedded(n_columns: int) -> str:
+    return f"{count_of(n_columns, 'numeric column')} {'is' if n_columns == 1 else 'are'} embedded"
 
 
 def encode_columns(frame: pd.DataFrame, wishes: ColumnRoles, options: TableOptions, source: str) -> Matrix:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities, feature_names_of
 from sidelight.base.cost import Cost
+from sidelight.base.messages import count_of
 from sidelight.explain import axes, difference, groups, in_words, reliability
 from sidelight.explain._compared import Compared, compared, compared_in_words
 from sidelight.explain._cost import expected_seconds
@@ -107,7 +108,7 @@ def explain(
         _say_compared(talk, table, question, Means(shown, sides))
     if out is not None:
         write_frame(table, out, table.select_dtypes("number").to_numpy())
-    wrote = f"{len(table):,} records; wrote {out}. " if out is not None else ""
+    wrote = f"{count_of(len(table), 'record')}; wrote {out}. " if out is not None else ""
     talk.say(f"{wrote}This is what the map uses, not what causes what")
 
 
@@ -130,7 +131,7 @@ def _reliability(talk: Output, file: ModelFile, matrix: Matrix, X: Any, out: Pat
     talk.say(f"Least reliable rows: {named}")
     if out is not None:
         write_frame(table, out, table.select_dtypes("number").to_numpy())
-        talk.say(f"{len(table):,} rows; wrote {out}")
+        talk.say(f"{count_of(len(table), 'row')}; wrote {out}")
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,7 @@ def _selection(asked: _Asked, question: Question, select: str) -> tuple[pd.DataF
         _check_apart(own, other, question)
     asked.say_cost(rows=len(own) + len(other), lines=1)
     rest = "" if question.against is not None else "the other "
-    asked.talk.say(f"{len(own):,} rows selected, compared with {rest}{len(other):,}")
+    asked.talk.say(f"{count_of(len(own), 'row')} selected, compared with {rest}{len(other):,}")
     options = asked.options() | {"tolerance": _TOLERANCE}
     return difference(asked.file.model, asked.rows, own, other, **options), {"": (own, other)}
 
@@ -223,7 +224,7 @@ def _say_compared(talk: Output, table: pd.DataFrame, question: Question, means: 
             talk.say(f"{one.name}: {said}" if one.name else f"{said[0].upper()}{said[1:]}")
         talk.table(*_summary(one, question, means))
     if len(found) > _MOST_GROUPS:
-        talk.say(f"... and {len(found) - _MOST_GROUPS} more groups")
+        talk.say(f"... and {count_of(len(found) - _MOST_GROUPS, 'more group')}")
 
 
 def _summary(one: Compared, question: Question, means: Means) -> tuple[list[str], list[list[str]]]:
