@@ -15,6 +15,7 @@ from pandas.api import types
 
 from sidelight.base.messages import count_of
 from sidelight.tables._column_kinds import ColumnUse, understand
+from sidelight.tables._identifiers import is_unnamed, why_identifier
 from sidelight.tables.table_encoder import TableEncoder
 
 from ._encoded_table import EncodedTable, TableOptions, encode_table, typed
@@ -31,7 +32,7 @@ __all__ = [
     "suggestion",
 ]
 
-_ID_NAME = re.compile(r"(^|[_\s.-])(id|index|idx|row|rowid|uuid|unnamed: \d+)$", re.IGNORECASE)
+_ID_NAME = re.compile(r"(^|[_\s.-])(id|index|idx|row|rowid|uuid)$", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
 _LONG_TEXT = 60
 _NOTHING = "has no column that can be encoded"
@@ -303,7 +304,11 @@ def _kind(column: pd.Series[Any]) -> str:
 
 def _counts_rows(column: pd.Series[Any]) -> bool:
     """Whether an integer column is a row number or a key: 0, 1, 2, ..., or unique under a name such as *id*."""
-    if not types.is_integer_dtype(column) or column.isna().any() or not column.is_unique:
+    if not types.is_integer_dtype(column) or column.isna().any():
+        return False
+    if is_unnamed(str(column.name)):
+        return bool(why_identifier(str(column.name), column.to_numpy(dtype=np.float64)))
+    if not column.is_unique:
         return False
     steps = np.diff(column.to_numpy(dtype=np.int64))
     running = len(column) > 2 and column.iloc[0] in (0, 1) and bool((steps == 1).all())

@@ -25,6 +25,7 @@ from ._model_file import ModelFile
 from ._output import CommandError, Output, refuse_options
 from ._read import Reading
 from ._selected_rows import columns_asked, numbered_rows, selected_rows
+from ._sparse_rows import has_gaps
 from ._write import check_format, check_free, write_frame
 
 __all__ = ["Question", "explain"]
@@ -47,11 +48,14 @@ class Question:
     select: str | None = None
     against: str | None = None
     reliability: bool = False
+    bootstrap: int = 0
 
     def check(self) -> None:
         """Refuse options that exclude each other."""
         if self.against is not None and self.select is None:
             raise CommandError(f"--against {self.against}: is compared with a selection; add --select")
+        if self.bootstrap and not self.reliability:
+            raise CommandError(f"--bootstrap {self.bootstrap}: is about the reliability of rows; add --reliability")
         others = {"--by": self.by, "--select": self.select, "--rows": self.rows, "--regions": self.regions}
         others["--reliability"] = self.reliability
         for option, asked in others.items():
@@ -93,8 +97,9 @@ def explain(
         raise CommandError(re.sub(r"^--colour ", f"{option} ", str(error))) from error
     if file.given and not matrix.side:
         raise CommandError(f"{data} does not say {', '.join(c.name for c in file.given)}, which the model was given")
+    _say_given(talk, file, question, data)
     if question.reliability:
-        _reliability(talk, file, matrix, X, out)
+        _reliability(talk, file, matrix, X, out, question.bootstrap)
         return
     table, sides = _explained(_Asked(talk, file, matrix, file.filled(X)), question, data)
     table = _in_columns_of_data(table, file)
@@ -109,12 +114,28 @@ def explain(
     if out is not None:
         write_frame(table, out, table.select_dtypes("number").to_numpy())
     wrote = f"{count_of(len(table), 'record')}; wrote {out}. " if out is not None else ""
-    talk.say(f"{wrote}This is what the map uses, not what causes what")
+    talk.say(f"{wrote}This is what the map uses, not what causes what.")
 
 
-def _reliability(talk: Output, file: ModelFile, matrix: Matrix, X: Any, out: Path | None) -> None:
+def _say_given(talk: Output, file: ModelFile, question: Question, data: Path) -> None:
+    """Say that what was given is not explained, because the rows are compared after its effect."""
+    if not file.given:
+        return
+    names = [column.name for column in file.given]
+    talk.answer["given"] = names
+    listed = ", ".join(names)
+    talk.say(f"given: {listed}, read from {data.name}; rows are compared after subtracting its effect")
+    if question.by in names:
+        talk.say(f"--by {question.by}: the model factored this column out, so its groups should not differ on the map")
+
+
+def _reliability(talk: Output, file: ModelFile, matrix: Matrix, X: Any, out: Path | None, bootstrap: int) -> None:
     """Say, and write, how far each row can be believed."""
-    table = reliability(file.model, file.filled(X), given=matrix.side.get("given"), output="pandas")
+    if bootstrap and has_gaps(X):
+        talk.say("Missing entries are filled for the maps of halves.")
+    table = reliability(
+        file.model, file.filled(X), given=matrix.side.get("given"), bootstrap=bootstrap, output="pandas"
+    )
     values = table["reliability"].to_numpy()
     table["row"] = matrix.rows
     if matrix.row_names is not None:

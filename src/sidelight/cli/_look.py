@@ -138,7 +138,7 @@ def _tell_lines(talk: Output, title: str, lines: list[ColumnLine]) -> None:
         (printable(line.use.name), printable(line.words), "; ".join(line.examples), printable(line.option))
         for line in lines[:_MOST_COLUMNS]
     ]
-    talk.table(("column", "understood as", "examples", "to change it"), shown)
+    talk.table(("column", "understood as", "examples", "to change it"), shown, wrapped=(1, 2))
     if len(lines) > _MOST_COLUMNS:
         talk.say(f"... and {len(lines) - _MOST_COLUMNS:,} more; --json lists all")
 

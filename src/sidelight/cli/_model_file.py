@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 from sidelight.base.capabilities import capabilities, feature_names_of, given_of
 from sidelight.base.chain import Chain, as_chain, name_of
 from sidelight.base.columns import chosen_columns
+from sidelight.base.informed_pipeline import InformedPipeline
 from sidelight.base.messages import count_of
 from sidelight.base.model import FittedModel
 from sidelight.persistence import MismatchError, check_notes, load, load_notes, save
@@ -119,7 +120,7 @@ class ModelFile:
         model: Any = self.model.pipeline if isinstance(self.model, Chain) else self.model
         if self.encoder is not None:
             steps = model.steps if isinstance(self.model, Chain) else [("embedding", model)]
-            model = Pipeline([("table", self.encoder), *steps])
+            model = InformedPipeline([("table", self.encoder), *steps])
         save(model, path, notes=notes)
 
     @property

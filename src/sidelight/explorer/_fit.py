@@ -190,8 +190,8 @@ def _hold(last: Any, X: Any, side: Mapping[str, Any], held: HeldPlaces) -> str:
     last.set_params(init=start).fit(X, **side, held=held.rows)
     last.set_params(init=init)  # the model file need not keep a start that says nothing of other rows
     return (
-        f"Held: {count_of(len(held.rows), 'row')}. The model alone would have put them {far:.2f} standard deviations of the "
-        "map away on average; trustworthiness says what that costs."
+        f"Held: {count_of(len(held.rows), 'row')}. The model alone would have put them {far:.2f} standard deviations "
+        "of the map away on average; trustworthiness says what that costs."
     )
 
 
