@@ -34,7 +34,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "flow right {shifts: flow right, worst of five seeds} (whole), "
             "{factorial shifts: flow right, worst of five seeds} (halves), worst of five seeds",
             "no claim",
-            "the source has no such setting.",
+            "this setting is ours.",
         ),
     ),
     "digit_fields": (

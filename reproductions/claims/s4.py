@@ -96,8 +96,8 @@ SPECTRAL: dict[str, tuple[Claim, ...]] = {
             published="hit and order " + _both("source's setting, fig. 2.13, two teapots, tangents: TC-LEM(0.2)"),
             default="tangents of turns: " + _both("ours, fig. 2.13, two teapots, tangents of turns: hybrid"),
             verdict="does not hold",
-            because="with the best of four k. Filters of 3 × 3 pixels cannot express a turn of 20° from one picture to "
-            "the next (on our teapots; those of the source are not public).",
+            because="with the best of four k. Filters of 3 × 3 pixels are too small for a turn of 20° from one picture "
+            "to the next (on our teapots; those of the source are not public).",
         ),
         Claim(
             "fig. 2.14",

@@ -1,4 +1,4 @@
-"""Which cells exist in one group only, in words: by the groups, and by the types that the user names."""
+"""Sentences about cells that exist in one group of ``given`` only, by group and by the columns ``keep``."""
 
 from __future__ import annotations
 
