@@ -125,6 +125,9 @@ def column_of(
     >>> column_of([1.5, float("nan")], 2).limits
     (1.5, 1.5)
     """
+    if isinstance(values, str):
+        rule, remedy = "is a text, not one value a row", f"Pass the column itself, such as table[{values!r}]"
+        raise ValueError(error_message("column", name or "colour", repr(values), rule, remedy))
     array = _as_objects_or_numbers(values)
     if array.shape != (n,):
         rule = f"does not give {n} rows one value each"
