@@ -335,6 +335,13 @@ def test_bars_are_named_from_left_to_right_and_columns_that_do_not_change_are_no
     assert "Bars, from left to right: &lt;mass&gt;, length. 1 other column does not change over the map." in page
 
 
+def test_a_report_of_the_command_line_says_what_columns_of_the_files_beside_it_mean(scaled, tmp_path):
+    written(scaled[0], tmp_path, X=scaled[1], command="sidelight embed rows.csv")
+    assert "<code>density</code> is the share of the rows" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    written(scaled[0], tmp_path, X=scaled[1])
+    assert "<code>density</code>" not in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
 def test_of_many_notes_the_first_are_shown_and_the_others_folded(scaled, tmp_path):
     page = report.write(scaled[0], tmp_path / "r.html", X=scaled[1], notes=[f"Note {k}." for k in range(6)]).read_text()
     assert "<summary>3 more notes</summary><p class='note'>Note 3.</p>" in page

@@ -34,6 +34,13 @@ __all__ = [
 
 FEWEST_ROWS = 4
 """With fewer rows neighbourhoods say nothing."""
+NOTATION = (
+    "In the files beside this report, <code>row</code> is the number of a row in its file, from 0, without a heading. "
+    "<code>z1</code>, <code>z2</code>, ... are its place on the map (the axes latent 1, latent 2, ...). "
+    "<code>density</code> is the share of the rows that are less typical, and <code>unusual</code> says where it is "
+    "below 0.01. An encoded category is called after its column and its value: site_Dayton is 1 where site is Dayton."
+)
+"""What the columns of embedding.csv and the names of features mean."""
 SHOWN_NOTES = 3
 """Notes below the summary; more of them are folded."""
 SCORED_ROWS = 2000
@@ -295,4 +302,5 @@ def origin_section(context: Context) -> Section:
     if context.date is not None:
         words = f"{context.date}. {words}"
     command = "" if context.command is None else f'<pre class="command">{escape(context.command)}</pre>'
-    return Section("origin", "How it was made", f'{command}<p class="versions">{escape(words)}.</p>')
+    notation = f'<p class="caption">{NOTATION}</p>' if command and context.map is not None else ""
+    return Section("origin", "How it was made", f'{command}<p class="versions">{escape(words)}.</p>{notation}')
