@@ -174,7 +174,8 @@ def _within_fences(known: NDArray[np.float64]) -> NDArray[np.bool_]:
     if first == third and others.size:
         first, third = np.quantile(others, (0.25, 0.75))
     reach = FENCE * (third - first)
-    return ((known >= first - reach) & (known <= third + reach)) | (known == middle)
+    within: NDArray[np.bool_] = (known >= first - reach) & (known <= third + reach)
+    return within | (known == middle)
 
 
 def _as_objects_or_numbers(values: Any) -> NDArray[Any]:

@@ -179,8 +179,8 @@ class Tooltip {
 
 // Names and values of a list, an interval smaller beside the value.
 function entryList(entries) {
-  return entries.flatMap(([name, value, ends]) => [element("dt", { title: name }, name),
-    element("dd", {}, value, ...(ends ? [element("small", {}, ends)] : []))]);
+  return entries.flatMap(([name, value, ends]) => (value === "" ? [element("dd", { class: "rest" }, name)]
+    : [element("dt", { title: name }, name), element("dd", {}, value, ...(ends ? [element("small", {}, ends)] : []))]));
 }
 
 // Draw picture k of a sheet into a box.
