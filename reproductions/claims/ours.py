@@ -25,7 +25,8 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "uwfloor {uwfloor: error of the position, metres, rms, mean of 3 cuts: with actions} m (without "
             "{uwfloor: error of the position, metres, rms, mean of 3 cuts: without actions} m)",
             "no claim",
-            "twoloops is not solved: {twoloops: error of the position, metres, rms, mean of 3 cuts: with actions} m, "
+            "twoloops is not solved: the error is "
+            "{twoloops: error of the position, metres, rms, mean of 3 cuts: with actions} m, "
             "dead reckoning {twoloops: error of the position, metres, rms, mean of 3 cuts: dead reckoning} m.",
         ),
     ),

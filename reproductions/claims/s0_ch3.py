@@ -20,7 +20,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "{largest difference between two starts, relative to the spread, up to 90° turns and mirrors, of these}",
             "our start is not random",
             "holds with luck",
-            "one start of ten ends in a local optimum, a twisted sheet, as it does by another minimiser; of 30 starts "
+            "one start of ten ends in a local optimum (a twisted sheet), with another optimiser, too. Of 30 starts "
             "{source's setting: starts of 30 with both affine R² ≥ 0.8 at the first λ} are flat.",
         ),
         Claim(
@@ -31,9 +31,9 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "{h = 30: affine R², the worse of both} (30), {h = 100: affine R², the worse of both} (100)",
             "-",
             "holds with luck",
-            "wider kernels give the same; the narrower, the more starts are twisted: of ten, "
-            "{h = 3: starts of ten with both affine R² ≥ 0.8 at the first λ} are not with h = 3, "
-            "{h = 1: starts of ten with both affine R² ≥ 0.8 at the first λ} with h = 1.",
+            "wider kernels give the same map. With narrow ones more starts end in a twisted sheet: flat are "
+            "{h = 3: starts of ten with both affine R² ≥ 0.8 at the first λ} of ten with h = 3, and "
+            "{h = 1: starts of ten with both affine R² ≥ 0.8 at the first λ} of ten with h = 1.",
         ),
     ),
     "noisy_s": (
@@ -43,12 +43,13 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "0.001; step 35",
             "{best λ (smallest mean test error)}; step {stage of the best λ}",
             "-",
-            because="35 steps lead to λ = 0.0004, and λ = 0.001 is reached after 31: the source's two numbers differ; "
-            "the errors there differ by {test error at λ = 0.001, above the smallest by}. Its noise is not given.",
+            because="the source's two numbers do not agree: λ = 0.001 is reached after 31 steps, and 35 steps lead to "
+            "λ = 0.0004. Our error at λ = 0.001 is {test error at λ = 0.001, above the smallest by} above the "
+            "smallest. The source does not give its noise.",
         ),
         Claim(
             "fig. 3.2",
-            "Test points are de-noised, and the model over-fits at the end of the path.",
+            "Test points are denoised, and the model overfits at the end of the path.",
             published="error {smallest test error, root mean square}, at the end above that by "
             "{test error at the end of the path, above the smallest by}",
             default="{our defaults: test error, root mean square}",
@@ -69,8 +70,8 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "{bandwidth with the largest leave-one-out likelihood}",
             "-",
             "does not hold",
-            "eq. 3.20 is largest at a far smaller h, where the end of the path has 1-NN "
-            "{1-NN hit at the end of the path with that bandwidth}. The other row has h = 8.23.",
+            "eq. 3.20 has its maximum at a much smaller h. With that h the 1-NN hit at the end of the path is "
+            "{1-NN hit at the end of the path with that bandwidth}. Fig. 3.3 was run with h = 8.23.",
         ),
     ),
     "three_bars": (
@@ -84,10 +85,10 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "annealed {source's setting (h by leave-one-out), 200 rows: error of KIE annealed}",
             default="UKR {source's setting (h by leave-one-out), 200 rows: error of UKR}",
             verdict="does not hold",
-            because="leave-one-out likelihood picks a kernel hardly wider than the gaps between neighbours, and KIE "
-            "tears the S. With h = 1/2, the bandwidth of fig. 3.2 on the same data, the order of the means holds at "
-            "all sizes (200 rows: {200 rows: error of annealed KIE} < {200 rows: error of KIE from spectral} < "
-            "spectral).",
+            because="leave-one-out likelihood chooses a bandwidth close to the distance between neighbours, and KIE "
+            "tears the S. With h = 1/2, the bandwidth of fig. 3.2 for the same data, the order of the mean errors is "
+            "that of the source at all sizes (200 rows: annealed {200 rows: error of annealed KIE}, from spectral "
+            "{200 rows: error of KIE from spectral}, spectral worst).",
         ),
     ),
     "walk_cycle": (
@@ -96,8 +97,8 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "The walk unfolds to a smooth loop.",
             published="trustworthiness {the cycle: trustworthiness, source's setting}",
             default="{the cycle: trustworthiness, our defaults}",
-            because="h is not given in the source: the median squared distance here; by leave-one-out there is no "
-            "loop.",
+            because="the source does not give h; here it is the median squared distance. With h by leave-one-out "
+            "likelihood there is no loop.",
         ),
         Claim(
             "section 3.1.5",
@@ -107,8 +108,8 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "{missing values: source, h the median} (h the median); the fill {missing values: nearest-frame fill}",
             "{missing values: error on the removed entries, our defaults}",
             "does not hold",
-            "with a narrow kernel the projection changes next to nothing, with a wide one it over-smooths; linear "
-            "interpolation in time has {missing values: linear in time}.",
+            "with a narrow kernel the projection changes almost nothing, with a wide kernel it smooths too much. The "
+            "error of linear interpolation in time is {missing values: linear in time}.",
         ),
     ),
     "missing_values": (
@@ -122,14 +123,14 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "{walk: error, own maps, 10-D, tied in time} by the maps, {walk: error, expected kernel, tied in time} by "
             "similar rows, both tied in time (linear in time {walk: error, linear in time})",
             "holds",
-            "projecting is a little better than the fill with maps that interpolate, and not with the source's; local "
-            "regression tied in time is better than both.",
+            "with maps that interpolate, the projection is a little better than the nearest-frame fill; with the "
+            "source's maps it is not. Local regression tied in time is better than both.",
         ),
     ),
     "informed_coil": (
         Claim(
             "fig. 3.8",
-            "Told the car, the map shows the angle and not the car.",
+            "Given the car, the map shows the angle and not the car.",
             published="angle error "
             "{source's setting, given the car: angle error across cars, mean, degrees, worst of 4 starts}°, "
             "car leakage {source's setting, given the car: car leakage (chance 0.33), worst of 4 starts} "
@@ -137,19 +138,20 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             default="{given the car: angle error across cars, mean, degrees}°, "
             "{given the car: car leakage (chance 0.33)}",
             verdict="holds with luck",
-            because="the angle shows, as it does by kernel PCA; the car is taken out in part, by start "
+            because="the map shows the angle, and so does kernel PCA. The car is removed in part: its leakage is "
             "{source's setting, given the car: car leakage (chance 0.33), best} to "
-            "{source's setting, given the car: car leakage (chance 0.33), worst of 4 starts}, where chance is 0.33.",
+            "{source's setting, given the car: car leakage (chance 0.33), worst of 4 starts}, depending on the start "
+            "(chance: 0.33).",
         ),
         Claim(
             "fig. 3.8",
-            "Told the angle, it shows three classes.",
+            "Given the angle, the map shows three classes.",
             published="car hit {source's setting, given the angle, the best radius: car hit, best} (best start, best "
             "radius)",
             default="{given the angle: car hit}",
             verdict="does not hold",
-            because="kernel PCA has {source's setting, kernel PCA in 3-D: car hit}. The radius of the circle of angles "
-            "is not given; five were tried.",
+            because="the car hit of kernel PCA is {source's setting, kernel PCA in 3-D: car hit}. The source does not "
+            "give the radius of the circle of angles; five were tried.",
         ),
         Claim(
             "fig. 3.9",
@@ -160,7 +162,8 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             default="{five objects, informed: angle error, median, degrees}°, with three hints "
             "{five objects, informed, three hints: angle error, median, degrees}°",
             verdict="holds with luck",
-            because="nothing in the data says which view of a duck is which of a box; pairs as hints do.",
+            because="the data does not say which view of a duck corresponds to which view of a box. Pairs given as "
+            "hints do.",
         ),
     ),
     "glasses": (
@@ -175,20 +178,21 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "{counterfactual, our defaults: same person}; the smallest change: "
             "{the smallest change: glasses}, {the smallest change: same person}",
             "does not hold",
-            "the forward map averages pictures of many people: either the person's own keep their weight, or those of "
-            "all who wear glasses do. Adding the smallest change to the picture itself does both. The source gives "
-            "neither h nor λ nor the value.",
+            "the forward map is a weighted mean of pictures of many people. The weight is either on the person's own "
+            "pictures (no glasses), or on those of all people with glasses (another person). Adding the smallest "
+            "change to the picture itself keeps the person and adds glasses. The source gives neither h nor λ nor "
+            "the value of the variable.",
         ),
     ),
     "informed_faces": (
         Claim(
             "section 3.2",
-            "Known factors are taken out, and the map shows the rest.",
+            "Known factors are removed, and the map shows the rest.",
             "no such data",
             "-",
             "R² of the light {given the person: azimuth R² across people}, person hit {given the light: person hit}",
             "no claim",
-            "faces of ours.",
+            "our own choice of faces.",
         ),
     ),
 }

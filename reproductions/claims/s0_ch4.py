@@ -8,7 +8,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
     "relational_cars": (
         Claim(
             "fig. 4.2",
-            "The class takes one axis and the other two show the turn.",
+            "One axis shows the class, and the other two the angle.",
             "about 1 (a bar)",
             "share of the class on its axis {source's setting: share of the class on one axis, worst of five starts} "
             "(worst of five starts)",
@@ -24,13 +24,14 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             default="{nearest face on the map: Spearman with the angle, median of ten}, worst "
             "{ours: nearest face on the map, worst}",
             verdict="holds with luck",
-            because="a pair whose own R is learned is satisfied by R = 0: from noise it often does not align them.",
+            because="R is learned, and R = 0 satisfies any pair. From random starts the sets are therefore often not "
+            "aligned.",
         ),
     ),
     "relational_faces": (
         Claim(
             "fig. 4.4",
-            "Each of four attributes takes an axis of its own, from 100 labelled pictures.",
+            "From 100 labelled pictures, each of four attributes gets an axis of its own.",
             "4 axes (a picture)",
             "{source's setting, σ² = 100: distinct main axes, worst of 3 draws} axes on the worst of three draws",
             "{distinct main axes of the four relations, worst draw} axes, worst Spearman "
@@ -46,7 +47,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "38 people: azimuth {38 people: azimuth, worst of 5}, elevation {38 people: elevation, worst of 5} "
             "(Spearman, worst of 5)",
             "no claim",
-            "faces and oil flow of ours.",
+            "our own choice of data: faces and oil flow.",
         ),
     ),
 }

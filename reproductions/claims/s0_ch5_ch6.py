@@ -8,7 +8,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
     "shifts_source": (
         Claim(
             "fig. 5.2",
-            "The flow of a shifted picture is inferred, and done to another picture.",
+            "The flow of a shifted picture is inferred and applied to another picture.",
             '"consistently"',
             "flow right {source's setting: shifts: flow right, worst of five seeds}; average precision "
             "{source's setting: shifts: average precision of the transferred picture, worst} (worst of five seeds)",
@@ -21,31 +21,31 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "flow right {source's setting: factorial shifts: flow right, median of five seeds} (median of five seeds), "
             "{source's setting: factorial shifts: flow right, worst of five seeds} (worst)",
             "see the next line",
-            because="in the main: the code is factorial, and some arrows are wrong on every seed; with means as "
-            "negatives (next line) hardly any are.",
+            because="the code is factorial, but some arrows are wrong with every seed. With mean-field negatives (next "
+            "line) almost none are wrong.",
         ),
     ),
     "shifts": (
         Claim(
             "figs. 5.2, 5.3",
-            "The same with means for negatives and Adam, and on faces.",
+            "The same with mean-field negatives and Adam, and on faces.",
             "no such data",
             "-",
             "flow right {shifts: flow right, worst of five seeds} (whole), "
             "{factorial shifts: flow right, worst of five seeds} (halves), worst of five seeds",
             "no claim",
-            "negatives are means, by Adam.",
+            "this setting is ours.",
         ),
     ),
     "digit_fields": (
         Claim(
             "fig. 5.7",
-            "Neighbours by the learned distance are digits of the right class, unlike the Euclidean ones.",
+            "Nearest neighbours have the right class with the learned distance, unlike with the Euclidean distance.",
             '"clearly better" (a picture)',
             "{source's setting (arg max of outputs): right classes among the five nearest of 300} "
             "of the five nearest right (Euclidean {Euclidean: right classes among the five nearest of 300})",
             "{ours (means of outputs): right classes among the five nearest of 300}",
-            because="trained with negatives that are means, where the source draws them.",
+            because="trained with mean-field negatives; the source samples them.",
         ),
         Claim(
             "fig. 5.8",
@@ -63,7 +63,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             published="not run (its videos are not public)",
             default="{video: squared weights within 4 pixels of the input pixel} within 4 pixels (random "
             "{the same, random weights between components})",
-            because="on two clips of ours.",
+            because="on our two clips.",
         ),
         Claim(
             "fig. 5.5",
@@ -72,7 +72,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             default="one direction in a filter {video: one direction in a filter (0 to 1)} (random "
             "{the same, random weights})",
             verdict="does not hold",
-            because="on two clips of ours, hardly above random weights.",
+            because="on our two clips the filters are hardly more oriented than random weights.",
         ),
         Claim(
             "fig. 5.6",
@@ -80,7 +80,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             published="not run (its videos are not public)",
             default="correlation with the best shift {video: mean arrow and best shift of moving pairs, correlation}",
             verdict="holds with luck",
-            because="the correlation on test frames is moderate; the pair in the picture was chosen.",
+            because="the correlation on test frames is moderate. The source shows a chosen pair.",
         ),
     ),
     "usps_distance": (
@@ -90,11 +90,11 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             published="error {error, learned distance, originals only, k = 1} (Euclidean "
             "{the same, Euclidean distance})",
             default="the same",
-            because="trained with negatives that are means, where the source draws them.",
+            because="trained with mean-field negatives; the source samples them.",
         ),
         Claim(
             "fig. 5.10",
-            "Transformed digits among the training cases help the Euclidean distance, and hardly the learned one.",
+            "Transformed digits among the training cases help the Euclidean distance, but hardly the learned distance.",
             published="{learned, originals and copies, k = 1} (Euclidean {Euclidean, originals and copies, k = 1})",
             default="the same",
         ),
@@ -102,13 +102,14 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
     "canvas": (
         Claim(
             "figs. 5.11 to 5.13",
-            "A canvas effect, learned from one pair of pictures, is drawn on another: somewhat regular.",
+            "A canvas effect, learned from one pair of pictures, is applied to another picture: somewhat regular.",
             published="of what 15 Gibbs steps add, "
             "{drawn from the target alone: share of the weave in what was added} is weave (of the true effect "
             "{the same, true effect})",
-            default="what was inferred on the pair, done to the other: PSNR {camera: PSNR of the field, dB} dB (linear "
-            "filter {camera: PSNR of the linear filter})",
-            because="the effect is ours, so that the truth is known. The source does some hundred steps.",
+            default="the transformation of the pair applied to the other picture: PSNR "
+            "{camera: PSNR of the field, dB} dB (linear filter {camera: PSNR of the linear filter})",
+            because="the canvas effect is made by us, so that the true result is known. The source uses some hundred "
+            "steps.",
         ),
     ),
     "sine_manifield": (
@@ -118,9 +119,9 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "7.98 against 28.21",
             "{period 50: error, averages only} against {period 50: error, independent} (period 50)",
             "{period 50: error} (period 50)",
-            because="at a period of 12 frames the source's loss gives {period 12: error, averages only} against "
-            "{period 12: error, independent}. The period is not given. Most of the gain is that of context: "
-            "without the auto-encoder {period 50: error, without the auto-encoder}.",
+            because="the source does not give the period. With 12 frames its loss gives "
+            "{period 12: error, averages only} against {period 12: error, independent}. Most of the gain comes from "
+            "the context: without the auto-encoder the error is {period 50: error, without the auto-encoder}.",
         ),
     ),
     "super_resolution_source": (
@@ -130,17 +131,17 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             published="PSNR {source's setting: patches, PSNR (dB), gated auto-encoder} dB (bicubic "
             "{patches, PSNR (dB), bicubic})",
             default="see the next lines",
-            because="there is detail in the picture, but its error is that of bicubic enlargement.",
+            because="it adds detail, but the error is no smaller than that of bicubic enlargement.",
         ),
         Claim(
             "figs. 6.5, 6.6",
-            "The manifield makes pictures of high resolution.",
+            "The manifield produces pictures of high resolution.",
             published="PSNR {source's setting: pictures, PSNR (dB), manifield} dB (bicubic "
             "{pictures, PSNR (dB), bicubic})",
             default="see the next lines",
             verdict="does not hold",
-            because="trained on raw pixels it blurs. The source gives neither its training nor the factor, and its "
-            "pictures are not public.",
+            because="trained on raw pixels it blurs. The source gives neither the training nor the enlargement factor, "
+            "and its pictures are not public.",
         ),
     ),
     "super_resolution": (
@@ -153,8 +154,8 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "{pictures, PSNR, biased manifield, against bicubic} dB, above bicubic on "
             "{test pictures (of 20) on which the manifield's PSNR is above bicubic's} of 20",
             "no claim",
-            "trained on first guesses, or on what bicubic enlargement misses. A linear regression of patches has "
-            "{patches, PSNR, linear regression}; the pictures without the auto-encoder "
+            "trained on first guesses, or on the residual of bicubic enlargement. PSNR of a linear regression of "
+            "patches: {patches, PSNR, linear regression}; of the pictures without the auto-encoder: "
             "{pictures, PSNR, without the auto-encoder}.",
         ),
     ),

@@ -24,9 +24,9 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "{error over kernel regression's, source's setting, median})",
             "{error, our defaults, median} (median ratio {error over kernel regression's, our defaults, median})",
             "holds with luck",
-            "better on {draws of 20 below kernel regression, source's setting} of 20 draws of the "
-            "pairs, worse on the others (up to "
-            "{error over kernel regression's, source's setting, worst draw}); by default on "
+            "better than kernel regression for {draws of 20 below kernel regression, source's setting} of 20 draws of "
+            "the pairs, worse for the others (up to {error over kernel regression's, source's setting, worst draw} "
+            "times the error). With our defaults it is better for "
             "{draws of 20 below kernel regression, our defaults} of 20. The source shows one draw.",
         ),
     ),

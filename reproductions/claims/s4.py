@@ -26,9 +26,8 @@ SPECTRAL: dict[str, tuple[Claim, ...]] = {
             published="two dimensions hold {source's setting, faces: first two eigenvalues} of the variance, "
             "trustworthiness {source's setting, faces: trustworthiness in two dimensions}",
             default="{faces: first two eigenvalues}, {faces: trustworthiness in two dimensions}",
-            because="the turn of the head lies along the first axis. With every distance kept the program is not "
-            "solved to its end (certified gap {source's setting, faces: certified gap}), and the pictures are of "
-            "32 × 32, not 64 × 64.",
+            because="the first axis shows the turn of the head. With all distances kept the solver does not converge "
+            "(certified gap {source's setting, faces: certified gap}). Our pictures have 32 × 32 pixels, not 64 × 64.",
         ),
         Claim(
             "section 1.7",
@@ -38,71 +37,71 @@ SPECTRAL: dict[str, tuple[Claim, ...]] = {
             "first two eigenvalues {roll of 300: first two eigenvalues, worst seed} (300 rows), "
             "{roll of 200: first two eigenvalues, worst seed} (200 rows)",
             "no claim",
-            "the roll is Weinberger and Saul's. It unfolds from 300 rows on; with fewer, layers are no farther apart "
-            "than neighbours.",
+            "the roll is that of Weinberger and Saul. It unfolds with 300 rows or more. With fewer rows, layers are as "
+            "close to each other as neighbours within a layer.",
         ),
     ),
     "hybrids": (
         Claim(
             "fig. 2.2",
-            "Hybrids go from Isomap (α = 0) to LLE (α = 1).",
+            "Hybrids interpolate between Isomap (α = 0) and LLE (α = 1).",
             published="sheet correlation {source's setting, fig. 2.2, swiss roll: sheet correlation at α = 0 (Isomap)} "
             "to {source's setting, fig. 2.2, swiss roll: sheet correlation at α = 1 (LLE)}",
             default="the same",
-            because="the change is all near α = 1: α = 0.9 is still Isomap.",
+            because="almost all of the change is near α = 1: α = 0.9 still gives the map of Isomap.",
         ),
         Claim(
             "fig. 2.6",
-            "Three digits are told apart and the shift is kept, by tangents; the eigenmap alone mixes the digits.",
+            "With tangents, three digits are separated and the shift is kept; the eigenmap alone mixes the digits.",
             published=f"hit and order {_both(_THREE + ' 1 px apart, tangents: TC-LEM(5, 0.45)')}, eigenmap "
-            f"{_both(_THREE + ' 1 px apart, tangents: LEM(2)')} (places 1 pixel apart); "
+            f"{_both(_THREE + ' 1 px apart, tangents: LEM(2)')} (positions 1 pixel apart); "
             f"{_both(_THREE + ' 3 px apart, tangents: TC-LEM(5, 0.45)')}, eigenmap "
             f"{_both(_THREE + ' 3 px apart, tangents: LEM(2)')} (3 pixels)",
             default=_both("ours, fig. 2.6, three digits, tangents of local filters: hybrid"),
             verdict="does not hold",
-            because="near places: the eigenmap tells the digits apart by itself; far ones: it mixes them, and so does "
-            "the hybrid, as sharp tangents of two places of one digit are at right angles. Each digit by itself is "
-            "in order ("
+            because="with positions 1 pixel apart the eigenmap alone separates the digits. With positions 3 pixels "
+            "apart it mixes them, and so does the hybrid, because the tangents of one digit at two positions are "
+            "orthogonal. The order within each digit is kept ("
             + _own(_THREE + " 1 px apart, tangents: TC-LEM(5, 0.45)")
-            + "). Medians of 12 draws; the source shows one, and not how far apart its places are. Ours smooths the "
-            "pictures first.",
+            + "). Medians of 12 draws. The source shows one draw and does not give the distance between positions. Our "
+            "method smooths the pictures first.",
         ),
         Claim(
             "fig. 2.7",
-            "Ten digits, by tangents: digits and shift on one plane.",
+            "With tangents, one plane shows ten digits and the shift.",
             published=f"hit and order {_both(_TEN + ' 1 px apart, tangents: TC-LEM(3, 0.45)')} (α = 0.45), "
             f"{_both(_TEN + ' 1 px apart, tangents: TC-LEM(3, 0.65)')} (α = 0.65)",
             default="4-D: " + _both("ours, fig. 2.7, ten digits in 4-D, tangents: hybrid"),
             verdict="does not hold",
-            because="neither, with places 1 pixel apart, nor with 3 (each digit by itself is in order: "
+            because="the plane shows neither, with positions 1 or 3 pixels apart (the order within each digit is kept: "
             + _own(_TEN + " 1 px apart, tangents: TC-LEM(3, 0.65)")
-            + "); with smoothed tangents the shift is kept, but a "
-            "plane has one direction left for ten digits.",
+            + "). With smoothed tangents the shift is kept, but a "
+            "plane has only one direction left for ten digits.",
         ),
         Claim(
             "fig. 2.12",
-            "Ten digits, by reconstruction: clusters that keep the shift, with some overlap.",
+            "With reconstruction, ten digits are clusters that keep the shift, with some overlap.",
             published="hit and order "
             + _both("source's setting, fig. 2.12, ten digits 1 px apart, reconstruction: TC-LEM(30, 0.62)"),
             default="3-D: " + _both("ours, fig. 2.12, ten digits in 3-D, reconstruction: hybrid"),
             verdict="does not hold",
-            because="each digit becomes one point, as its places are rebuilt from each other without error: the "
-            "shift is gone. Nearer to α = 1 the shift comes back and the digits overlap ("
+            because="each digit becomes one point, because its positions reconstruct each other without error, and the "
+            "shift is lost. Closer to α = 1 the shift is visible and the digits overlap ("
             + _both("ours, fig. 2.12, ten digits, reconstruction: hybrid")
             + " at 0.85).",
         ),
         Claim(
             "fig. 2.13",
-            "Two teapots, by tangents of local filters: turn and view.",
+            "With tangents of local filters, the map of two teapots shows the rotation and the view.",
             published="hit and order " + _both("source's setting, fig. 2.13, two teapots, tangents: TC-LEM(0.2)"),
             default="tangents of turns: " + _both("ours, fig. 2.13, two teapots, tangents of turns: hybrid"),
             verdict="does not hold",
-            because="at the best of four k. A filter of 3 × 3 pixels does not reach from one picture to the next when "
-            "it is turned by 20° (our teapots: its own are not public).",
+            because="with the best of four k. Filters of 3 × 3 pixels are too small for a turn of 20° from one picture "
+            "to the next (on our teapots; those of the source are not public).",
         ),
         Claim(
             "fig. 2.14",
-            "Two teapots, by reconstruction: turn and view, not clustered as well.",
+            "With reconstruction, the map of two teapots shows the same, less clustered.",
             published="hit and order "
             + _both("source's setting, fig. 2.14, two teapots, reconstruction: TC-LEM(0.15)"),
             default=_both("ours, fig. 2.14, two teapots, reconstruction: hybrid"),
@@ -124,8 +123,8 @@ METRICS: dict[str, tuple[Claim, ...]] = {
             "{source's setting: glasses, all same pairs: other people}",
             "other people {beard, labels, prior of 30 pairs: other people} and "
             "{glasses, labels, prior of 30 pairs: other people}",
-            because="but on the rows that made the metric it says nothing: random labels have "
-            "{random labels, all same pairs: rows of the metric, hit of the random labels}, too. Chance is 0.5.",
+            because="but the hit on the rows that the metric was learned from is no evidence: with random labels it is "
+            "{random labels, all same pairs: rows of the metric, hit of the random labels}. Chance is 0.5.",
         ),
         Claim(
             "figs. 3.2 to 3.10, A.2 to A.10",
@@ -135,8 +134,8 @@ METRICS: dict[str, tuple[Claim, ...]] = {
             f"{{source's setting: glasses, 4 + 1 pairs: {_ROWS}}}",
             "-",
             "does not hold",
-            "chance (0.5) for both attributes, in the mean of five draws of the pairs and five embeddings. The source "
-            "shows one draw.",
+            "at chance (0.5) for both attributes, as the mean over five draws of the pairs and five embeddings. The "
+            "source shows one draw.",
         ),
         Claim(
             "figs. 3.11, A.11 to A.14",
@@ -145,7 +144,7 @@ METRICS: dict[str, tuple[Claim, ...]] = {
             "hit of four groups {source's setting: beard and glasses, four groups: rows of the metric}; other people "
             "{source's setting: beard and glasses, four groups: other people}",
             "-",
-            because="on the rows that made the metric; chance is 0.25.",
+            because="on the rows that the metric was learned from. Chance is 0.25.",
         ),
         Claim(
             "figs. 3.12 to 3.16, A.15 to A.19",
@@ -157,8 +156,8 @@ METRICS: dict[str, tuple[Claim, ...]] = {
             "{source's setting: glasses, 30 distances: other people}",
             "-",
             "does not hold",
-            f"chance is 0.5, and without hints {{beard, plain: {_ROWS}}} and {{glasses, plain: {_ROWS}}}; the source "
-            "shows one draw of the distances.",
+            f"chance is 0.5, and the hits without hints are {{beard, plain: {_ROWS}}} and {{glasses, plain: {_ROWS}}}. "
+            "The source shows one draw of the distances.",
         ),
     ),
     "face_attributes": (
@@ -170,9 +169,9 @@ METRICS: dict[str, tuple[Claim, ...]] = {
             "rows held out: glasses {glasses: rows held out, metric of all pairs of the other half}, person "
             "{person: rows held out, metric of all pairs of the other half}",
             "no claim",
-            "attributes of ours. 4 + 1 pairs help to tell four people (MDS "
-            "{person, MDS: hit with 4 + 1 pairs, mean of 20}, without {person, MDS: hit without hints}), and neither "
-            "glasses nor the light. Rows held out are of the same people.",
+            "our own choice of attributes. 4 + 1 pairs help to separate four people (hit of MDS "
+            "{person, MDS: hit with 4 + 1 pairs, mean of 20}, without pairs {person, MDS: hit without hints}), but do "
+            "not help for glasses or light. The rows held out show the same people.",
         ),
     ),
 }
@@ -189,14 +188,14 @@ ACTIONS: dict[str, tuple[Claim, ...]] = {
     "imagebot": (
         Claim(
             "table 4.2",
-            "ARE predicts the result of actions nearly perfectly.",
+            "ARE predicts the results of actions almost without error.",
             "100, 100, 100, 100, 97.2 %",
             _by_path("source's setting: PATH, ARE, %, worst of ten pictures") + " (worst of ten pictures)",
             _by_path("PATH: right answers, %, worst of ten pictures"),
         ),
         Claim(
             "table 4.2",
-            "SDE predicts badly (line, double steps back, rotation, A, zoom).",
+            "SDE predicts them badly (paths: line, double steps back, rotation, A, zoom).",
             "10.2, 14.0, 28.0, 41.7, 25.0 %",
             _by_path("source's setting: PATH, SDE-d in two dimensions, %, median")
             + " from two dimensions, "
@@ -204,10 +203,10 @@ ACTIONS: dict[str, tuple[Claim, ...]] = {
             + " from all (medians of ten pictures)",
             _by_path("PATH: SDE-d, %, median"),
             "holds with luck",
-            "it holds where answers come from two dimensions and the picture's turn is no flat circle: on rotation "
+            "true if answers are computed in two dimensions and the rotation does not give a flat circle: on rotation "
             "{source's setting: rotation, SDE-d in two dimensions, %, worst} to "
-            "{source's setting: rotation, SDE-d in two dimensions, %, best} % by picture. From all dimensions SDE "
-            "tells most turns ({source's setting: rotation, SDE-d in all dimensions, %, worst} to "
+            "{source's setting: rotation, SDE-d in two dimensions, %, best} %, depending on the picture. From all "
+            "dimensions SDE predicts most turns ({source's setting: rotation, SDE-d in all dimensions, %, worst} to "
             "{source's setting: rotation, SDE-d in all dimensions, %, best} %). The source does not say how many it "
             "used, nor its k.",
         ),
@@ -215,14 +214,14 @@ ACTIONS: dict[str, tuple[Claim, ...]] = {
     "imagebot_plans": (
         Claim(
             "section 4.4",
-            "The map serves for planning and localisation.",
+            "The map can be used for planning and localisation.",
             "no numbers",
             "-",
             "{plans of optimal length that reach the goal, %, mean of ten pictures} % of plans are shortest; position "
             "{error of the filter, steps, mean} steps off",
             "no claim",
-            "only suggested in the source; with noise of 0.1 rows of one place are no longer merged, and "
-            "{noise 0.1: plans of optimal length, %, mean} % are.",
+            "the source only suggests it. With noise of 0.1 rows of one place are no longer merged, and "
+            "{noise 0.1: plans of optimal length, %, mean} % of plans are shortest.",
         ),
     ),
 }

@@ -180,7 +180,7 @@ def missing_value(query):
         (None, {"bach": "two"}, "to=bach is no column that the model was given. It was given 'batch', 'pct_mito'."),
         (None, {}, "to=nothing does not say what is to be different."),
         (None, {"batch": "three"}, "three"),
-        (missing_value, {"batch": "two"}, "adata=obs['pct_mito'] has no value that the model knows in 1 cells."),
+        (missing_value, {"batch": "two"}, "adata=obs['pct_mito'] has no value that the model knows in 1 cell."),
     ],
 )
 def test_counterfactuals_that_cannot_be_get_a_sentence(change, to, sentence, fitted, query):

@@ -76,3 +76,16 @@ def test_a_missing_extra_names_who_needs_it_and_the_command():
     assert require_extra("json", "report", "report").loads("1") == 1
     with pytest.raises(ImportError, match=r'^report needs surely_missing, .* pip install "sidelight\[report\]"\.$'):
         require_extra("surely_missing.inner", "report", "report")
+
+
+@pytest.mark.parametrize(
+    ("seen", "rule", "said"),
+    [
+        ("1 rows", "does not match the 1 given columns", "X=1 row does not match the 1 given column."),
+        ("11 rows", "leaves 0.1 rows and 1 categories", "X=11 rows leaves 0.1 rows and 1 category."),
+        ("'1 rows'", "is the name of a column", "X='1 rows' is the name of a column."),
+        ("1 entries", "has S1 rows", "X=1 entry has S1 rows."),
+    ],
+)
+def test_messages_count_one_thing_in_the_singular(seen, rule, said):
+    assert error_message("A", "X", seen, rule, "Give more") == f"A: {said} Give more."

@@ -64,6 +64,9 @@ def test_what_is_given_is_held(run, here, frame):
     done = run("explain", "out/model.sidelight", "unknown.csv", "--out", "axes.csv")
     assert done.code == 1
     assert "does not say place" in done.err
+    done = run("explain", "out/model.sidelight", "places.csv", "--by", "place")
+    assert "given: place, read from places.csv; rows are compared after subtracting its effect" in done.out
+    assert "--by place: the model factored this column out" in done.out
 
 
 def test_a_column_that_is_not_there_is_named(fitted, table, run):
@@ -137,6 +140,22 @@ def test_reliability_is_said_as_a_share_and_written_for_each_row(fitted, table, 
     np.testing.assert_allclose(found.reliability, expected.reliability, rtol=1e-6)
     assert list(found.row) == list(range(60))
     assert explain.in_words(expected)[0] in done.out
+
+
+def test_maps_of_halves_say_which_rows_are_stable(run, here, frame):
+    frame.to_csv("flowers.csv", index=False)
+    options = ("--colour", "kind", "--no-report", "--set", "max_iter=5")
+    assert run("embed", "flowers.csv", "--out", "out", *options).code == 0
+    done = run("explain", "out/model.sidelight", "flowers.csv", "--reliability", "--bootstrap", 2, "--out", "rows.csv")
+    assert done.code == 0, done.err
+    assert "stable " in done.out
+    assert "displaced " in done.out
+    found = pd.read_csv("rows.csv")
+    assert found.stable.between(0, 1).all()
+    assert (found.displaced >= 0).all()
+    done = run("explain", "out/model.sidelight", "flowers.csv", "--bootstrap", 2)
+    assert done.code == 1
+    assert "add --reliability" in done.err
 
 
 def houses(n: int = 90) -> pd.DataFrame:

@@ -103,7 +103,7 @@ def test_points_of_the_wrong_dimension_are_refused(fitted, run, here):
     pd.DataFrame({"z1": [0.0]}).to_csv("flat.csv", index=False)
     done = run("invert", fitted / "model.sidelight", "flat.csv", "--out", "x.csv")
     assert done.code == 1
-    assert "has 1 numeric columns, and the model's latent space has 2" in done.err
+    assert "has 1 numeric column, and the model's latent space has 2" in done.err
 
 
 def test_a_format_nobody_knows_is_refused_before_the_work(fitted, table, run):

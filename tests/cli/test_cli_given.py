@@ -274,7 +274,7 @@ def test_hints_count_the_rows_of_the_file_also_where_rows_are_dropped(trained, l
     options = ("--given", "batch", "--drop", "hour", "--drop", "t", "--missing", "drop", "--same", "pairs.csv")
     done = run("embed", "gappy.csv", "--out", "out", *options, "--no-report")
     assert done.code == 0, done.err
-    assert "1 pairs of corresponding rows; 1 of rows that were left out are not used." in done.out
+    assert "1 pair of corresponding rows; 1 of rows that were left out are not used." in done.out
 
 
 @pytest.mark.parametrize(

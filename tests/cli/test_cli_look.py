@@ -1,12 +1,19 @@
 """``sidelight look`` says what a file is, what its columns are, and what embed would do."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
+from rich.console import Console
 from typer.testing import CliRunner
 
 from sidelight.cli._app import app
+from sidelight.cli._columns import ColumnRoles
+from sidelight.cli._look import look
+from sidelight.cli._output import Output
+from sidelight.cli._read import Reading
 
 
 @pytest.fixture
@@ -150,3 +157,41 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(run, here):
     assert done.code == 0, done.err
     assert "red" in done.out
     assert "\x1b" not in done.out
+
+
+@pytest.fixture
+def long_names(here):
+    """A table whose columns, examples and options do not fit into 80 letters."""
+    name = "the share of pupils whose parents have been to a university"
+    words = ["a rather long answer", "an answer that is longer still", "no answer"]
+    pd.DataFrame({name: np.arange(40) % 3 * 1.5, "free words": [words[k % 3] for k in range(40)]}).to_csv("long.csv")
+    return name
+
+
+def test_in_a_file_or_a_pipe_no_line_is_cut_or_wrapped(long_names, run):
+    lines = run("look", "long.csv").out.splitlines()
+    found = next(line for line in lines if line.startswith(long_names))
+    assert found.rstrip().endswith(f"--kind '{long_names}=category'")
+    assert "a rather long answer" in next(line for line in lines if line.startswith("free words"))
+
+
+def test_on_a_narrow_terminal_options_stay_whole(long_names, here):
+    talk = Output()
+    talk.human = Console(file=io.StringIO(), force_terminal=True, no_color=True, width=60, soft_wrap=True)
+    look(talk, here / "long.csv", Reading(ColumnRoles()), {})
+    written = talk.human.file.getvalue()
+    assert f"--kind '{long_names}=category'" in written
+    assert "…" not in written
+    assert talk.human.width == 60
+
+
+def test_the_index_of_some_rows_that_pandas_wrote_is_left_out(run, here):
+    rng = np.random.default_rng(0)
+    index = rng.permutation(18_000)[:40]
+    pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"), index=index).to_csv("rows.csv")
+    done = run("look", "rows.csv")
+    assert "it has no name and numbers the rows" in done.out
+    assert "--label 'Unnamed: 0' would name the rows." in done.out
+    done = run("embed", "rows.csv", "--out", "out", "--no-report", "--set", "max_iter=5")
+    assert "3 columns are embedded: 3 numbers (a, b, c)." in done.out
+    assert pd.read_csv("out/embedding.csv")["Unnamed: 0"].tolist() == index.tolist()

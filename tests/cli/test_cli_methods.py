@@ -148,7 +148,7 @@ def test_the_explanation_names_parameters_with_their_defaults_and_the_cost_of_th
     out = run("methods", "kie", "--rows", 20000, "--columns", 50).out
     assert "perplexity" in out
     assert "30.0" in out
-    assert "for 20000 rows of 50 columns" in out
+    assert "for 20,000 rows of 50 columns" in out
     assert "Kernel information embeddings. International Conference on Machine Learning, 2006" in out.replace("\n", " ")
     few, many = (run("methods", "ukr", "--rows", n, "--json").answer["cost"] for n in (100, 20000))
     assert few != many

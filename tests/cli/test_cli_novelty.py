@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from sidelight import load
-from sidelight.base.informed_pipeline import InformedPipeline
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "information"))
 from test_extrapolation import ISLAND, KIND, X
@@ -109,7 +108,7 @@ def test_unusual_rows_of_the_table_itself_are_named_and_written(run, here):
 
     assert run("transform", "out/model.sidelight", "rows.csv", "--out", "z.csv").code == 0
     assert pd.read_csv("z.csv")["density"].tolist() == table["density"].tolist()
-    model = InformedPipeline(load("out/model.sidelight").steps)
+    model = load("out/model.sidelight")
     alarms = model.is_novel(frame[list("abcd")], given=frame["batch"], false_alarm=0.05)
     assert alarms.sum() == 3
     assert alarms[17]

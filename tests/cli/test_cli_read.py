@@ -193,7 +193,7 @@ def test_anndata_layers_and_obsm_are_chosen_by_name(cells, frame):
 def test_anndata_columns_are_matched_to_a_model(cells, frame):
     matrix = read(cells, Reading(expected=["g3", "g1"]))
     np.testing.assert_allclose(matrix.X, numbers(frame)[:, [2, 0]])
-    with pytest.raises(CommandError, match="lacks 1 columns that the model was fitted on, such as g9"):
+    with pytest.raises(CommandError, match="lacks 1 column that the model was fitted on, such as g9"):
         read(cells, Reading(expected=["g9"]))
 
 

@@ -264,7 +264,7 @@ def test_the_scale_of_given_does_not_change_the_map(factor):
 REFUSED = {
     "other length": ({}, {"given": ["a", "b"]}, "given=2 entries in 'given' does not match the 90 rows of X"),
     "all missing": ({}, {"given": [None] * 90}, "given=column 'given' has no entry at all"),
-    "one known row": ({}, {"given": ["a"] + [None] * 89}, "given=missing entries leaves 1 rows of which everything"),
+    "one known row": ({}, {"given": ["a"] + [None] * 89}, "given=missing entries leaves 1 row of which everything"),
     "infinite": ({}, {"given": np.r_[np.inf, quantity()[1:]]}, "given=column 'given' holds infinite entries"),
     "hints without groups": ({}, {"same": [[0, 1]]}, "same=pairs is a hint across groups, and there are no groups"),
     "hints outside": ({}, {"given": groups(), "same": [[0, 90]]}, "index=90 points outside the 90 rows"),
@@ -272,12 +272,12 @@ REFUSED = {
     "hints and product": (
         {"conditioning": "product"},
         {"given": groups(), "same": [[0, 1]]},
-        "same=1 pairs needs the balanced kernel",
+        "same=1 pair needs the balanced kernel",
     ),
     "hints and one bandwidth": (
         {"bandwidth": "loo"},
         {"given": groups(), "same": [[0, 1]]},
-        "same=1 pairs needs the balanced kernel",
+        "same=1 pair needs the balanced kernel",
     ),
     "weight and product": (
         {"conditioning": Conditioning("product", weight=2.0)},
@@ -322,7 +322,7 @@ def test_new_rows_get_the_same_care():
             call(X[:1], given=["z"])
         with pytest.raises(ValueError, match="given=90 entries in 'given' does not match the 3 rows of X"):
             call(X[:3], given=given)
-    with pytest.raises(ValueError, match="given=2 columns does not match the 1 columns of fit"):
+    with pytest.raises(ValueError, match="given=2 columns does not match the 1 column of fit"):
         model.transform(X[:2], given=[["a", "b"], ["a", "b"]])
     with pytest.raises(ValueError, match="given=nothing does not say what is to be different"):
         model.counterfactual(X, given=None)

@@ -6,10 +6,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from registry import DEFAULT_MIXTURES, DEFAULTS, DISTANCES, METRICS, MIXTURES, TORCH, VARIANTS, with_iterations
+from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import TSNE
 from test_extremes import told
 
-from sidelight import KernelInformationEmbedding, TwoWayEmbedding
+from sidelight import (
+    KernelInformationEmbedding,
+    MultipleRelationalEmbedding,
+    ProbabilisticPCA,
+    Relation,
+    Relations,
+    TwoWayEmbedding,
+)
 from sidelight.base.small_data import count_different, distance_variation
 from sidelight.base.warnings import SmallDataWarning
 
@@ -147,3 +156,23 @@ def test_the_variation_of_distances_of_noise_is_what_theory_says():
     for unit in (1e-150, 1.0, 1e150):
         assert distance_variation(unit * RNG.normal(size=(64, 5000))) == pytest.approx(0.01, rel=0.2)
     assert distance_variation(np.zeros((5, 3))) == np.inf
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("make", [KernelInformationEmbedding, ProbabilisticPCA])
+def test_more_dimensions_than_columns_are_named(make):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    sentence = r"n_components=5 is more than the 3 columns of X, so the map has more dimensions than the data\. Ask"
+    with pytest.warns(SmallDataWarning, match=sentence):
+        make(n_components=5, max_iter=3).fit(X)
+
+
+def test_a_plane_of_one_column_and_relations_of_few_columns_are_no_reason_to_warn():
+    X, labels = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SmallDataWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        KernelInformationEmbedding(max_iter=3).fit(X[:, :1])
+        relations = Relations({"data": Relation.from_data(X), "kind": Relation.from_labels(labels)})
+        MultipleRelationalEmbedding(n_components=3, max_iter=3).fit(X, relations=relations)
+        KernelInformationEmbedding(n_components=4, metric="precomputed", max_iter=3).fit(cdist(X, X))

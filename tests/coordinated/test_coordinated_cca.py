@@ -174,5 +174,5 @@ def test_rows_that_cannot_be_placed_are_said(model, curves):
         CoordinatedCCA().fit(curves[0], np.full((600, 2), np.nan))
     with pytest.raises(ValueError, match=r"^CoordinatedCCA: view=2 is not a view of this model\. Give a number from 0"):
         model.transform_view(Y, 2)
-    with pytest.raises(ValueError, match=r"^CoordinatedCCA: V=1 columns does not match the 2 of view 1"):
+    with pytest.raises(ValueError, match=r"^CoordinatedCCA: V=1 column does not match the 2 of view 1"):
         model.transform_view(np.zeros(4), 1)

@@ -1,11 +1,16 @@
 """Leakage and recovery against slow references, known values, and chance."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
+from sidelight.base.warnings import DesignWarning
 from sidelight.evaluate import Leakage, leakage, recovery
+from sidelight.side.given import Given
+from sidelight.tables._column_kinds import understand
 
 
 def two_rings(n=120, seed=0):
@@ -75,6 +80,9 @@ def test_several_category_columns_are_averaged():
         (np.arange(120, dtype=np.float32), "number"),
         ([0.5] * 119 + [1], "number"),
         (np.arange(120) % 3, "category"),
+        (np.arange(120) % 24, "category"),
+        (np.arange(120) % 25, "number"),
+        (np.arange(120), "number"),
         (np.arange(120) % 2 == 0, "category"),
         (["a", "b"] * 60, "category"),
         (pd.Series(np.arange(120) % 3, index=range(5, 125)), "category"),
@@ -87,8 +95,26 @@ def test_several_category_columns_are_averaged():
         (pd.DataFrame({"a": [1.0, 2.0] * 60, "b": [0.5, 0.1] * 60}), "number"),
     ],
 )
-def test_floats_are_numbers_and_everything_else_is_categories(given, kind):
+def test_kinds_are_those_of_given_in_a_fit(given, kind):
     assert leakage(two_rings()[0], given).kind == kind
+    columns = given if isinstance(given, pd.DataFrame) else pd.DataFrame({"given": list(given)})
+    if not isinstance(given, pd.DataFrame) and str(getattr(given, "dtype", "")) != "category":
+        assert Given.learn("Model", columns, 120).columns[0].kind == kind
+
+
+def test_whole_numbers_that_repeat_like_labels_are_named_by_measures_and_tables():
+    school = np.repeat(np.arange(79), 12)
+    sentence = "79 whole numbers, each on 12 rows on average: taken as a quantity"
+    Z = np.random.default_rng(0).normal(size=(948, 2))
+    with pytest.warns(DesignWarning, match=f"leakage: given has {sentence}; pass kind='category' if these are labels"):
+        assert leakage(Z, school).kind == "number"
+    with pytest.warns(DesignWarning, match=f"recovery: factor has {sentence}"):
+        recovery(Z, school)
+    assert sentence in understand(pd.DataFrame({"school": np.random.default_rng(0).permutation(school)}))[0].reason
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert leakage(Z, school, kind="category").kind == "category"
+        assert leakage(Z, school, kind="number").kind == "number"
 
 
 def test_kind_overrides_the_type():

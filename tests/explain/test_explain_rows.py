@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.manifold import Isomap
 from sklearn.preprocessing import StandardScaler
 
@@ -23,6 +26,7 @@ from sidelight import (
     TwoWayEmbedding,
     explain,
 )
+from sidelight.base.warnings import DesignWarning
 from sidelight.explain._paths import mean_slopes
 from sidelight.pipeline import make_pipeline
 
@@ -108,6 +112,25 @@ def test_contributions_with_given_are_of_rows_after_its_effect():
     assert np.allclose(sums(found)[1:] - sums(found)[:-1], np.diff(Z, axis=0), atol=1e-10)
     values = found[found.feature == "3"].groupby("row").value.first()
     assert abs(values[::2].mean() - values[1::2].mean()) < 1.5  # of 5
+
+
+def test_a_model_with_given_says_when_it_is_explained_without():
+    group = np.arange(60) % 2
+    X = bend(60)
+    model = KernelInformationEmbedding(max_iter=5).fit(X, given=pd.DataFrame({"batch": group}))
+    sentence = "given=None leaves out 'batch', which the model was given: the map that averages over it is explained"
+    for ask in (explain.rows, explain.axes):
+        with pytest.warns(DesignWarning, match=sentence):
+            ask(model, X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DesignWarning)
+            ask(model, X, given=group)
+
+
+@pytest.mark.parametrize("ask", [explain.axes, explain.rows, explain.reliability])
+def test_a_model_that_is_not_fitted_is_named(ask):
+    with pytest.raises(NotFittedError, match="KernelInformationEmbedding instance is not fitted"):
+        ask(make_pipeline(StandardScaler(), KernelInformationEmbedding()), bend(20))
 
 
 def test_with_a_product_of_kernels_the_value_of_the_row_is_held():

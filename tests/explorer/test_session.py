@@ -79,7 +79,7 @@ def test_hints_within_a_group_are_not_used_and_contradictions_are_refused(model,
     said = [Statement("factor_out", column="object"), Statement("same", rows=[0, 1]), Statement("same", rows=[0, 12])]
     found = hints_of(table, said)
     assert found.same.tolist() == [[0, 12]]
-    assert "1 pairs of rows of one group" in found.remarks[0]
+    assert "1 pair of rows of one group" in found.remarks[0]
     with pytest.raises(ValueError, match="to be factored out and to be brought out"):
         hints_of(table, [said[0], Statement("bring_out", column="object")])
     with pytest.raises(ValueError, match="is not there"):

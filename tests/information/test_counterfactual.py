@@ -1,5 +1,9 @@
 """``counterfactual`` with what the rows are now: change, residual, standard deviations; ``adapt`` to a new category."""
 
+import warnings
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 import sidelight
 from sidelight import KernelInformationEmbedding
+from sidelight.base.warnings import DesignWarning
 
 TYPES = np.array([[0.0, 0, 0, 0, 0, 0], [6, 0, 0, 0, 0, 0], [0, 6, 0, 0, 0, 0], [6, 6, 0, 0, 0, 0]])
 COMMON = np.array([0.0, 0, 3, 0, 0, 0])
@@ -50,6 +55,18 @@ class TestChange:
         shown = found.counterfactual(X[rows], given="then", given_now="now", residual=0.0)
         wrong = shown - (TYPES[types[rows]] + effect_of(types[rows]))
         assert np.sqrt(np.mean(wrong**2)) < 0.35
+
+    def test_that_nothing_is_kept_of_rows_is_said_unless_it_is_asked_for(self, model):
+        found, X, _, condition = copy(model[0]), *model[1:]
+        rows = np.flatnonzero(condition == "now")
+        found.change_ = replace(found.change_, kept=0.0)
+        with pytest.warns(DesignWarning, match=r"residual=auto keeps nothing of the rows.*change_\.kept is 0"):
+            shown = found.counterfactual(X[rows], given="then", given_now="now")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DesignWarning)
+            mean = found.counterfactual(X[rows], given="then", given_now="now", residual=0.0)
+            model[0].counterfactual(X[rows], given="then", given_now="now")
+        np.testing.assert_array_equal(shown, mean)
 
     def test_made_up_rows_spread_as_real_ones(self, model):
         found, X, types, condition = model

@@ -211,7 +211,7 @@ def test_kernels_of_all_pairs_need_all_pairs(fitted, bandwidth):
 
 def test_what_a_graph_cannot_do_is_said(fitted):
     graph, labels, model = fitted
-    with pytest.raises(ValueError, match="same=1 pairs needs all distances"):
+    with pytest.raises(ValueError, match="same=1 pair needs all distances"):
         of_graph().fit(graph, given=labels, same=[[0, 1]])
     with pytest.raises(ValueError, match="X has 20 features, but KernelInformationEmbedding is expecting 150"):
         model.transform(graph[:, :20])

@@ -209,7 +209,7 @@ def paired(n_pairs, n=60):
 def test_a_second_view_without_numbers_is_refused():
     with pytest.raises(ValueError, match=r"JointInformationEmbedding: y=0 rows is too few .* Give two or more\."):
         JointInformationEmbedding().fit(*paired(0))
-    with pytest.raises(ValueError, match="y=1 rows is too few"):
+    with pytest.raises(ValueError, match="y=1 row is too few"):
         JointInformationEmbedding().fit(*paired(1))
 
 
@@ -224,7 +224,7 @@ def test_one_pair_is_fitted_with_a_warning():
     X, Y = paired(30)
     X[1:30] = np.nan
     with pytest.warns(
-        UserWarning, match=r"y=1 pairs do not determine the rotation of one view against the other\. Pair 3 rows"
+        UserWarning, match=r"y=1 pair does not determine the rotation of one view against the other\. Pair 3 rows"
     ):
         model = JointInformationEmbedding().fit(X, Y)
     assert np.isfinite(model.predict(X[30:])).all()

@@ -152,7 +152,7 @@ def test_given_is_factored_out_of_the_new_rows_too():
     assert abs(moved[:, 5].mean() - 30.0) < 5.0
     with pytest.raises(ValueError, match="given=None would leave the effect"):
         living.extend(X[:5])
-    with pytest.raises(ValueError, match="given=NaN is missing in 1 rows"):
+    with pytest.raises(ValueError, match="given=NaN is missing in 1 row"):
         living.extend(X[:2], given=["0", None])
 
 

@@ -191,7 +191,7 @@ def test_what_cannot_be_filled_is_refused_with_a_sentence(change, message):
 
 def test_by_default_gaps_are_refused_with_a_way_out():
     gaps = removed(curve(40))[1]
-    with pytest.raises(ValueError, match=r'X=NaN has missing entries\. Set missing="impute"'):
+    with pytest.raises(ValueError, match=r'X=NaN has missing entries\. Set missing="expected"'):
         KernelInformationEmbedding().fit(gaps)
     model = KernelInformationEmbedding().fit(curve(40))
     with pytest.raises(ValueError, match="NaN"):

@@ -324,7 +324,7 @@ def test_a_column_of_which_nothing_is_known_is_refused():
 def test_a_row_of_which_nothing_is_known_is_warned_of_and_changes_nothing():
     X = blobs()
     empty = np.vstack([X, np.full(5, np.nan)])
-    with pytest.warns(UserWarning, match="ProbabilisticPCA: X=1 rows have no observed entry"):
+    with pytest.warns(UserWarning, match="ProbabilisticPCA: X=1 row has no observed entry"):
         model = ProbabilisticPCA(2, tol=1e-9).fit(empty)
     np.testing.assert_array_equal(model.embedding_[-1], 0.0)
     np.testing.assert_allclose(model.impute(empty)[-1], model.mean_)

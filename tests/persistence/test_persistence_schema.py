@@ -237,7 +237,7 @@ def past_the_end(lists):
             "embedding_, which has numbers of type float16",
         ),
         ("kie", with_array("embedding_", lambda Z: Z[:, :1].copy()), "has a size of"),
-        ("kie", with_array("embedding_", lambda Z: Z[0].copy()), "embedding_, which has 1 dimensions instead of 2"),
+        ("kie", with_array("embedding_", lambda Z: Z[0].copy()), "embedding_, which has 1 dimension instead of 2"),
         ("kie", with_array("embedding_", lambda Z: Z * np.nan), "embedding_, which has numbers that are not finite"),
         (
             "two-way",

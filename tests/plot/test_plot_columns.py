@@ -80,3 +80,8 @@ def test_the_rarest_of_too_many_categories_share_one():
 def test_wrong_length_gets_a_sentence(values):
     with pytest.raises(ValueError, match=r"column: mass=shape .* does not give 3 rows one value each"):
         column_of(values, 3, name="mass")
+
+
+def test_the_name_of_a_column_is_no_column():
+    with pytest.raises(ValueError, match=r"colour='price' is a text, not one value a row\. Pass the column itself"):
+        column_of("price", 4)

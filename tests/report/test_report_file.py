@@ -6,6 +6,7 @@ import io
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -220,3 +221,13 @@ def test_a_section_can_be_added(model, tmp_path):
     assert "Leakage before and after" in page
     assert "<p>60 rows</p>" in page
     assert data_of(page)["leakage"] == {"values": [1, 2]}
+
+
+def test_the_page_about_the_report_quotes_the_titles_of_its_sections():
+    """Titles that the code writes are in the table of docs/report.md, word by word."""
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "report.md").read_text(encoding="utf-8").lower()
+    sources = sorted((root / "src" / "sidelight" / "report").glob("_*section*.py"))
+    titles = {title for one in sources for title in re.findall(r'Section\("\w+", "([^"{]+)"', one.read_text("utf-8"))}
+    assert len(titles) >= 12
+    assert [title for title in sorted(titles) if title.lower() not in page] == []

@@ -149,7 +149,7 @@ def test_the_index_of_a_frame_names_its_rows(scaled, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [({"row_names": ["a", "b"]}, r"row_names=2 entries is not one for each of the 80 rows"),
-     ({"row_numbers": [1]}, r"row_numbers=1 entries is not one for each of the 80 rows"),
+     ({"row_numbers": [1]}, r"row_numbers=1 entry is not one for each of the 80 rows"),
      ({"table": np.zeros((80, 2))}, r"table=ndarray has no named columns"),
      ({"colour": "sex"}, r"colour=sex is not a column of colours, which has kind")],
 )  # fmt: skip
@@ -265,7 +265,7 @@ def test_hover_search_and_keys_say_which_row_it_is(scaled, tmp_path):
         assert lines[0] == "animal 39 row 139"
         assert lines[1:5] == ["kind", "cat", "country", "country 39"]
         assert f"{table['mass'][39]:.0f}" in lines
-        assert lines[-1] == "and 5 more"
+        assert lines[-1] == "and 5 more, under Colour by"
         page.evaluate(seek % "141")
         assert page.evaluate(told).startswith("animal 41 row 141")
         page.evaluate(seek % "nobody")
@@ -292,3 +292,75 @@ def test_a_chain_is_taken_as_a_pipeline_is(animals, tmp_path):
     first = report.write(model, tmp_path / "a.html", X=animals)
     second = report.write(as_chain(model), tmp_path / "b.html", X=animals)
     assert first.read_bytes() == second.read_bytes()
+
+
+def test_an_outlier_does_not_make_all_other_rows_one_colour():
+    ordinary = np.arange(100.0)
+    one = column_of(np.append(ordinary, 1e6), 101, name="price")
+    assert one.colour_limits == (0.0, 99.0)
+    assert one.limits == (0.0, 1e6)
+    assert one.beyond_colours(one.values) == (0, 1)
+
+
+def test_counts_that_are_mostly_zero_keep_colours_for_the_others():
+    counts = np.concatenate([np.zeros(80), np.arange(1.0, 20.0), [5000.0]])
+    assert column_of(counts, 100, name="visits").colour_limits == (0.0, 19.0)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.arange(10.0), np.repeat([0.0, 1.0], [99, 1]), np.array([np.nan, 3.5]), np.full(4, np.nan), [0, 0, 0, 0, 9.5]],
+)
+def test_a_column_without_outliers_has_the_colours_of_its_range(values):
+    one = column_of(np.asarray(values, dtype=float), len(values), name="x", categorical=False)
+    assert one.colour_limits == one.limits
+    assert one.beyond_colours(one.values) == (0, 0)
+
+
+def test_the_legend_is_told_how_many_rows_are_beyond_its_colours(scaled, tmp_path):
+    model, X, options = scaled[0], scaled[1], {"colours": {"price": np.append(np.arange(78.0), [-1e5, 1e6])}}
+    price = column(written(model, tmp_path, X=X, **options), "price")
+    assert (price["low"], price["high"]) == (0.0, 77.0)
+    assert price["beyond"] == {"rows": 2, "least": -1e5, "most": 1e6}
+    assert "beyond" not in column(written(model, tmp_path, X=X, colours={"price": np.arange(80.0)}), "price")
+
+
+def test_bars_are_named_from_left_to_right_and_columns_that_do_not_change_are_not_drawn(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"<mass>": rng.normal(size=60), "zero": np.zeros(60), "length": rng.normal(size=60)})
+    model = TwoWayEmbedding().fit(frame)
+    page = report.write(model, tmp_path / "r.html", X=frame).read_text(encoding="utf-8")
+    assert data_of(page)["forward"]["profile"]["names"] == ["<mass>", "length"]
+    assert "the 2 features as bars" in page
+    assert "Bars, from left to right: &lt;mass&gt;, length. 1 other column does not change over the map." in page
+
+
+def test_a_report_of_the_command_line_says_what_columns_of_the_files_beside_it_mean(scaled, tmp_path):
+    written(scaled[0], tmp_path, X=scaled[1], command="sidelight embed rows.csv")
+    assert "<code>density</code> is the share of the rows" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    written(scaled[0], tmp_path, X=scaled[1])
+    assert "<code>density</code>" not in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_of_many_notes_the_first_are_shown_and_the_others_folded(scaled, tmp_path):
+    page = report.write(scaled[0], tmp_path / "r.html", X=scaled[1], notes=[f"Note {k}." for k in range(6)]).read_text()
+    assert "<summary>3 more notes</summary><p class='note'>Note 3.</p>" in page
+
+
+@in_browser
+@pytest.mark.thorough
+def test_the_page_says_what_is_beyond_the_colours_and_which_bar_is_which(scaled, tmp_path):
+    model, X, table, to_data = scaled
+    price = np.append(np.arange(79.0), 1e6)
+    path = report.write(
+        model, tmp_path / "r.html", X=X, table=table, to_data=to_data, colours={"price": price}, colour="price"
+    )
+    with Page(tmp_path / "profile") as page:
+        page.open(path)
+        legend = page.evaluate("document.getElementById('legend').innerText")
+        assert "≥ 78" in legend
+        assert "1 row is beyond the ends and has the colour of one (the range is 0 to 1,000,000)." in legend
+        over = "(() => { const view = document.getElementById('forward-view'); view.onpointermove({ offsetX: %d });"
+        over += " return view.title; })()"
+        assert page.evaluate(over % 30).startswith("mass: ")
+        assert page.evaluate(over % 200).startswith("length: ")

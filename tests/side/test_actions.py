@@ -72,7 +72,7 @@ def test_steps_cannot_be_changed_afterwards():
         (lambda: as_actions(["a"], 2).validate(3), "n_samples=2 does not match the 3 rows"),
         (lambda: Actions([[0, 5]], [0], ("a",), 3), "steps=5 points outside the 3 rows"),
         (lambda: Actions([[0, 1]], [1], ("a",), 3), "codes=1 is not a place in the 1 names"),
-        (lambda: Actions([[0, 1]], [0, 0], ("a",), 3), "does not match 1 steps"),
+        (lambda: Actions([[0, 1]], [0, 0], ("a",), 3), "does not match 1 step"),
         (lambda: Actions([0, 1], [0], ("a",), 3), "two row numbers a line"),
     ],
 )

@@ -222,7 +222,7 @@ def test_taking_rows_of_known_values():
 
 REFUSED = {
     "wrong length": (["a", "b"], 3, {}, r"given=2 entries in 'given' does not match the 3 rows of X\."),
-    "wrong length in a table": ({"a": [1, 2, 3], "b": [1]}, 3, {}, r"given=1 entries in 'b' does not match the 3 rows"),
+    "wrong length in a table": ({"a": [1, 2, 3], "b": [1]}, 3, {}, r"given=1 entry in 'b' does not match the 3 rows"),
     "empty": ([], 0, {}, "given=column 'given' has no entry at all"),
     "no columns": ({}, 3, {}, "given=no columns says nothing"),
     "a frame without columns": (np.empty((3, 0)), 3, {}, "is neither one column nor a table of columns"),
@@ -250,7 +250,7 @@ REFUSED = {
         np.ones((2, 2)),
         2,
         {"kinds": ["angle"]},
-        r"conditioning\.types=1 entries does not match the 2 columns",
+        r"conditioning\.types=1 entry does not match the 2 columns",
     ),
     "a type for no column": (
         {"a": [1, 2]},

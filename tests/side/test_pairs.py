@@ -62,7 +62,7 @@ def test_pairs_behave_as_an_array_with_one_entry_per_row():
     assert len(pairs) == 4
     assert pairs.shape == (4,)
     assert _safe_indexing(pairs, np.array([3, 0])).index.tolist() == [[1, 0]]
-    assert repr(pairs) == "Pairs(1 pairs of 4 rows)"
+    assert repr(pairs) == "Pairs(1 pair of 4 rows)"
 
 
 def test_negative_and_repeated_cuts_compose():

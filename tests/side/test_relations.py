@@ -108,7 +108,7 @@ def test_values_are_standardised_whatever_their_units():
 
 
 def test_repr_says_what_and_of_how_many():
-    assert repr(Relation.from_pairs([[0, 1]], 4)) == "Relation(1 pairs among 2 of 4 rows)"
+    assert repr(Relation.from_pairs([[0, 1]], 4)) == "Relation(1 pair among 2 of 4 rows)"
     assert repr(Relation.from_labels(["a", None, "b"])) == "Relation(labels of 2 of 3 rows)"
     assert "values of 8" in repr(Relations(every_kind()))
 

@@ -59,7 +59,7 @@ def test_what_is_no_kernel_matrix_gets_a_sentence(kernel, message):
 
 REFUSED = {
     "too few values": (Conditioning("product", kernel=K[:2, :2]), r"given=2 has no row in conditioning\.kernel"),
-    "two kernels for one column": (Conditioning("product", kernel=[K, K]), "2 kernels does not match the 1 columns"),
+    "two kernels for one column": (Conditioning("product", kernel=[K, K]), "2 kernels does not match the 1 column"),
     "a name": (Conditioning("product", kernel="delta"), r"conditioning\.kernel=str does not match"),
     "a bandwidth as well": (Conditioning("product", bandwidth=1.0, kernel=K), "bandwidth=1.0 has no place in column"),
     "a number as well": (Conditioning("product", "number", kernel=K), "types=number has no place in column"),

@@ -54,6 +54,10 @@ def test_columns_are_understood_alike_by_every_library(name):
         ("id", np.random.default_rng(0).permutation(60)),
         ("customerID", np.random.default_rng(0).permutation(60)),
         ("Unnamed: 0", np.arange(60)),
+        ("Unnamed: 0", np.random.default_rng(0).permutation(18_000)[:60]),
+        ("Unnamed: 0", np.r_[np.arange(40), np.arange(20)]),
+        ("Unnamed: 0", np.tile(np.arange(4), 15)),
+        ("", np.random.default_rng(0).choice(60, 60)),
         ("x", np.arange(60)),
         ("x", np.arange(1, 61)),
         ("plot", np.arange(700, 760)),
@@ -207,3 +211,15 @@ def test_a_point_between_thousands_is_read_by_the_decimal_commas_of_other_column
     assert back["amount"].tolist() == table["amount"].tolist()
     pointed = table.assign(rate=["1.5", "2.25", "0.1"] * 4)  # commas and points: nothing can be concluded
     assert [use.number_format for use in understand(pointed)] == ["decimal comma", "", ""]
+
+
+@pytest.mark.parametrize("values", [np.random.default_rng(0).normal(size=60), np.random.default_rng(0).choice(5, 60)])
+def test_a_column_without_a_name_that_numbers_no_rows_is_data(values):
+    assert kind_of(values, "Unnamed: 3").used
+
+
+def test_the_index_that_pandas_writes_is_said_to_be_one():
+    said = kind_of(np.random.default_rng(0).permutation(900)[:60], "Unnamed: 0").sentence()
+    assert (
+        said == "Unnamed: 0: identifier, left out (it has no name and numbers the rows, as the index of a table does)"
+    )

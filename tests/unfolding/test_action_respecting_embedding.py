@@ -311,7 +311,7 @@ def test_hints_that_are_wrong_are_said(known, message, line):
     [
         ({"pairs": [(0, 1)]}, "distances=None leaves the pairs without a distance"),
         ({"distances": [1.0]}, "pairs=None leaves distances without rows"),
-        ({"pairs": [(0, 1)], "distances": [1.0, 2.0]}, r"distances=array of shape \(2,\) does not match the 1 pairs"),
+        ({"pairs": [(0, 1)], "distances": [1.0, 2.0]}, r"distances=array of shape \(2,\) does not match the 1 pair"),
         ({"pairs": [(0, 99)], "distances": [1.0]}, "index=99 points outside the 61 rows"),
         ({"pairs": Pairs([(0, 1)], 9, values=[1.0])}, "n_samples=9 does not match the 61 rows"),
         ({"pairs": [(3, 3)], "distances": [1.0]}, r"pairs=\(3, 3\) pairs a row with itself"),

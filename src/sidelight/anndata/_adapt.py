@@ -21,19 +21,19 @@ _OWNER = "adapt"
 
 
 def adapt(adata: Any, model: Any, *, use_rep: str | None = None, layer: str | None = None) -> Any:
-    """Return a copy of a model that knows one more category (a new batch), from the cells of it in ``adata``.
+    """Return a copy of a model that has learned a new category (such as a batch) from its cells in ``adata``.
 
-    The map and the cells on it stay where they are: the offset of the category is the one that brings its cells to
-    where cells like them are (:meth:`KernelInformationEmbedding.adapt <sidelight.KernelInformationEmbedding.adapt>`).
-    The copy then has :func:`transform`, :func:`corrected` and :func:`counterfactual` for it, and ``adapted_`` says what
-    was done.
+    The map and the cells on it do not move. The offset of the new category is the one that places its cells beside
+    similar cells of the fit (:meth:`KernelInformationEmbedding.adapt <sidelight.KernelInformationEmbedding.adapt>`).
+    :func:`transform`, :func:`corrected` and :func:`counterfactual` with the copy accept the new category; ``adapted_``
+    describes what was learned.
 
     Parameters
     ----------
     adata : AnnData
-        Cells, of which those of one category that the model does not know are used; others may be there.
+        Cells. Those of the one category that the model does not know are used, and all others are ignored.
     model : fitted model or Pipeline
-        Fitted with ``given``: columns of categories and of numbers; the cells are new in one of them.
+        Fitted with ``given`` (columns of categories and of numbers). The new category is in one of these columns.
     use_rep, layer : str or None, default=None
         Where the rows are, as in :func:`transform`.
 
@@ -45,7 +45,7 @@ def adapt(adata: Any, model: Any, *, use_rep: str | None = None, layer: str | No
     See Also
     --------
     embed : The fit.
-    transform : Places cells of batches that the model knows.
+    transform : Place cells of batches that the model knows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Genes that put groups of cells where they are on the map."""
+"""Which genes separate groups of cells on the map."""
 
 from __future__ import annotations
 
@@ -42,17 +42,18 @@ def attributions(
     tolerance: float = 1e-4,
     copy: bool = False,
 ) -> Any:
-    """Write which genes put each group of cells where it is on the map, beside all other cells.
+    """Rank genes by how much they separate each group of cells from all other cells on the map.
 
-    Contributions of genes to the difference of mean places on the map (:func:`sidelight.explain.difference`), after
-    what the model was given: not the genes that differ most, but those that the map uses for the difference.
+    The score of a gene is its contribution to the difference between the mean places on the map
+    (:func:`sidelight.explain.difference`), after subtracting the effect of ``given``. Genes that differ, but that the
+    map does not use, have low scores.
 
     Parameters
     ----------
     adata : AnnData
         Genes are matched to those of the model by name, as in :func:`transform`.
     model : fitted model or Pipeline
-        With a ``jacobian``. With a ``CountEncoder`` in front, genes are looked at in their deviance residuals.
+        Has ``jacobian``. Behind a ``CountEncoder``, genes are compared in deviance residuals.
     groupby : str or None, default=None
         Column of ``obs``: each of its groups is compared with all other cells. Cells without an entry are left out.
     selection : mask, or sequence of names of cells, or None, default=None

@@ -2,8 +2,8 @@
 
     Y = X P + constant           Y (n, k) of obsm, X (n, genes), P (genes, k) of varm
 
-scanpy centres X or not (``zero_center``), and says so in ``uns`` only; the constant is the mean of Y - X P either way.
-A model of Y is then a model of the genes, with two linear steps in front.
+scanpy may centre X (``zero_center``) and notes it in ``uns`` only; the constant is the mean of Y - X P in either case.
+A model of Y becomes a model of the genes by putting two linear steps before it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cells with the effect of what was given taken off."""
+"""Subtract the effect of ``given`` from cells."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ def corrected(
     layer_added: str = "corrected",
     copy: bool = False,
 ) -> Any:
-    """Write cells without the effect of what the model was given, or with that of another value instead.
+    """Subtract the effect of ``given`` from cells, or replace it by the effect of another value, and write the result.
 
-    A cell changes by the effect of its columns of ``obs`` alone and keeps all else, its noise included: data for any
-    later method.
+    Everything else in a cell stays, also its noise, so that any other method can use the result.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ def corrected(
 
     See Also
     --------
-    counterfactual : Cells under another value.
+    counterfactual : Predict cells under another value.
     embed : The fit.
     """
     checked_adata(_OWNER, adata)

@@ -1,4 +1,4 @@
-"""Cells under another value of what was given."""
+"""Predict cells under another value of ``given``."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def counterfactual(
     std_added: str | None = None,
     copy: bool = False,
 ) -> Any:
-    """Write cells as the model has them under another value of what it was given.
+    """Predict cells under another value of ``given``, and write the result.
 
-    The result is what cells at the same place of the map look like there, not the effect of changing ``given`` (a
-    cause); see :meth:`KernelInformationEmbedding.counterfactual <sidelight.KernelInformationEmbedding>`.
+    The result shows what cells at the same place of the map look like under the new value. It is not a causal effect;
+    see :meth:`KernelInformationEmbedding.counterfactual <sidelight.KernelInformationEmbedding>`.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ def counterfactual(
         For a model of genes: the layer that is written, in the genes of ``adata``, with NaN in those that the model
         does not know. For a model of an entry of ``obsm``: the entry of ``obsm`` that is written, in its columns.
     individual : bool, default=False
-        Use the columns of ``obs`` that the model was given as what the cells are now (``given_now``): each cell changes
-        by what changes at its place of the map, and keeps what distinguishes it, so that the cells spread as real ones
-        do. Without it, the mean of cells at the same place is written, which has less noise and no individuals.
+        True: use the columns of ``obs`` as the current values (``given_now``). Each cell is shifted by the difference
+        of the two means at its place of the map and keeps its residual, so that predicted cells vary as real ones do.
+        False: write the mean of cells at the same place, without individual variation.
     std_added : str or None, default=None
         Also write standard deviations of a cell of the new group around the result, under this key, where the result is
         written. Of a Pipeline: its steps must be linear (scalers, PCA, TruncatedSVD).

@@ -39,7 +39,7 @@ def embed(
     copy: bool = False,
     **parameters: Any,
 ) -> Any:
-    """Embed the cells of an AnnData object, with what is known about them factored out, and return the fitted model.
+    """Embed the cells of an AnnData object, factor out the columns ``given``, and return the fitted model.
 
     Parameters
     ----------
@@ -51,10 +51,10 @@ def embed(
         ``conditioning=Conditioning(types={"plate": "category"})``). Cells with a missing entry are placed by the map
         that averages over ``given``.
     keep : str or sequence of str, default=None
-        Columns of ``obs`` that you want to see in the embedding, such as "condition" or "cell_type". The fit does not
-        use them: a ``DesignWarning`` says before it where factoring out ``given`` takes one of them out, too, because
-        each donor has one condition only, or a batch is a condition. After it, ``uns`` names their values that exist in
-        one group only (``only_here``).
+        Columns of ``obs`` that the embedding should show, such as "condition" or "cell_type". The fit does not use
+        them. Before the fit, a ``DesignWarning`` says if factoring out ``given`` removes one of them, too (each donor
+        has one condition only, or batches are conditions). After the fit, ``uns`` names their values that exist in one
+        group only (``only_here``).
     use_rep : str or None, default=None
         Entry of ``obsm`` to embed, such as "X_pca". None: ``layer``, or ``X``.
     layer : str or None, default=None
@@ -80,10 +80,10 @@ def embed(
 
     See Also
     --------
-    transform : Places other cells on the map.
-    counterfactual : Cells under another value.
-    corrected : Genes without the effect of what was given.
-    attributions : Which genes set groups apart.
+    transform : Place other cells on the map.
+    counterfactual : Predict cells under another value.
+    corrected : Subtract the effect of ``given``.
+    attributions : Which genes separate groups.
     sidelight.KernelInformationEmbedding : The model.
 
     Notes

@@ -32,7 +32,7 @@ def columns_to_fit(
 def check_kept(
     owner: str, obs: pd.DataFrame, given: pd.DataFrame | None, keep: str | Sequence[str] | None, types: Any = None
 ) -> None:
-    """Warn where factoring out the columns ``given`` takes out those of ``obs`` that ``keep`` names.
+    """Warn if factoring out the columns ``given`` removes those of ``obs`` that ``keep`` names, too.
 
     ``types``: those of the columns of ``given``, as ``Conditioning`` takes them.
     """
@@ -53,8 +53,8 @@ def check_kept(
 def known_columns(owner: str, obs: pd.DataFrame, given: Given) -> pd.DataFrame | None:
     """Return the columns of ``given`` for new cells.
 
-    A category that the model was not fitted with is taken as missing, with a warning: the model places such cells by
-    the map that averages over ``given``. None, with a warning, where ``obs`` lacks a column.
+    Unknown categories become missing, with a warning: the model places such cells by the map that averages over
+    ``given``. Returns None, with a warning, if ``obs`` lacks a column.
     """
     absent = [column.name for column in given.columns if column.name not in obs.columns]
     if absent:

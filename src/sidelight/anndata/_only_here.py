@@ -1,4 +1,4 @@
-"""Which cells exist in one group only, in words: by the groups, and by the types that the user names."""
+"""Sentences about cells that exist in one group of ``given`` only, by group and by the columns ``keep``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pandas as pd
 
 from sidelight.base.capabilities import given_of
 from sidelight.base.chain import as_chain, last_step_of
+from sidelight.base.messages import count_of
 from sidelight.neighbours.counterparts import rows_alone
 from sidelight.neighbours.strata import codes_of
 
@@ -67,7 +68,7 @@ def _of_types(name: str, entries: Array, codes: Array, alone: Array, words: list
             lonely, count = int(alone[here].sum()), int(here.sum())
             if lonely < _MOST * count or not lonely:
                 continue
-            cells = f"{lonely} of {count} cells with {name} = {value!r}"
+            cells = f"{lonely} of {count_of(count, 'cell')} with {name} = {value!r}"
             if count == own.sum():
                 found.append(f"{cells} exist in {words[code]} only")
             else:

@@ -1,4 +1,4 @@
-"""Where results go: into the object itself or a copy, and what ``uns`` keeps of a fit."""
+"""Write results to the object or to a copy, and the record of a fit to ``uns``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def checked_adata(owner: str, adata: Any) -> Any:
 
 
 def target(owner: str, adata: Any, copy: bool) -> Any:
-    """Return the object to write to: ``adata``, or a copy of it in memory. A view becomes an object of its own."""
+    """Return the object to write to: ``adata``, or a copy of it in memory. A view is copied first."""
     if copy:
         return adata.to_memory() if adata.isbacked else adata.copy()
     if adata.is_view and not adata.isbacked:

@@ -5,7 +5,7 @@ A gene that the model knows and the data lacks is filled in, cell by cell:
     x₀ = mean of the model's reconstructions of its training cells       (of at most 1,000 of them, evenly spaced)
     xₖ₊₁ = reconstruction of (known genes, xₖ),    k = 0, 1, 2
 
-so that it has the value of cells like this one, as the model has them. Genes that the model does not know are left out.
+so that it gets the value that the model predicts for this cell. Genes that the model does not know are left out.
 """
 
 from __future__ import annotations

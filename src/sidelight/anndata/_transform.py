@@ -28,12 +28,12 @@ def transform(
     key_added: str = "X_sidelight",
     copy: bool = False,
 ) -> Any:
-    """Place cells on the map of a fitted model (query to reference), each independently of the others.
+    """Place cells on the map of a fitted model (query to reference), each cell independently of the others.
 
     Parameters
     ----------
     adata : AnnData
-        The query. Its genes are matched to those of the model by name, in whatever order. Genes that the model does not
+        The query. Genes are matched to those of the model by name, in any order. Genes that the model does not
         know are left out. Genes that the query lacks are filled in cell by cell with the model's own reconstruction of
         the cell, starting from the mean of the training cells, with a warning that says how many they are.
     model : fitted model or Pipeline
@@ -58,7 +58,7 @@ def transform(
     See Also
     --------
     embed : The fit.
-    adapt : Adds a batch that the model does not know.
+    adapt : Learn a batch that the model does not know.
 
     Examples
     --------

@@ -17,7 +17,8 @@ DOCUMENTATION = "https://sidelight.readthedocs.io/en/latest/"
 """Address of the documentation: the only place in the code that names it."""
 
 _PAGES = {"gated": ("gated", "sidelight.gated."), "base": ("pipeline", "sidelight.pipeline.")}
-"""Page and prefix of the anchors, by the room of a class; ``base`` holds the pipeline."""
+"""Page and prefix of the anchors of packages that have no page of their own name, or other names; ``base`` holds the
+pipeline."""
 
 
 class DocumentedMixin:
@@ -29,7 +30,7 @@ class DocumentedMixin:
     def _doc_link_url_param_generator(self) -> dict[str, str]:
         """Page and anchor of the class."""
         room = type(self).__module__.split(".")[1]
-        page, prefix = _PAGES.get(room, ("estimators", "sidelight."))
+        page, prefix = _PAGES.get(room, (room, "sidelight."))
         return {"page": page, "name": prefix + type(self).__name__}
 
 

@@ -5,6 +5,7 @@ The rows are counted until ten different ones are found, so that large data cost
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from .messages import error_message
 from .warnings import SmallDataWarning, warn
 
-__all__ = ["count_different", "distance_variation", "warn_if_small"]
+__all__ = ["count_different", "distance_variation", "warn_if_small", "warn_of_spare_dimensions"]
 
 Array = npt.NDArray[Any]
 ENOUGH = 10
@@ -41,6 +42,13 @@ def warn_if_small(owner: object, X: Any, *, distances: bool = False) -> None:
             rule = f"{rule} groups and directions in the result may be chance"
             remedy = "Select columns or reduce them first, and compare with a fit to shuffled columns"
             warn(error_message(owner, "X", seen, rule, remedy), SmallDataWarning)
+
+
+def warn_of_spare_dimensions(owner: object, n_components: object, d: int) -> None:
+    """Warn (``SmallDataWarning``) of a map with more dimensions than the data has columns, of which a plane has two."""
+    if isinstance(n_components, numbers.Integral) and int(n_components) > max(d, 2):
+        rule = f"is more than the {d} columns of X, so the map has more dimensions than the data"
+        warn(error_message(owner, "n_components", n_components, rule, f"Ask for at most {d}"), SmallDataWarning)
 
 
 def _few_rows(owner: object, n: int, different: int) -> str:

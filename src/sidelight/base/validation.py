@@ -20,8 +20,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 from .array_api import as_numpy
+from .capabilities import capabilities
 from .messages import error_message
-from .small_data import warn_if_small
+from .small_data import warn_if_small, warn_of_spare_dimensions
 
 __all__ = [
     "DISTANCE_LIMIT",
@@ -100,7 +101,11 @@ def validated(model: Any, X: Any, *, spread: float = np.inf, **options: Any) -> 
     else:
         rows = _in_range(model, "X", X, lambda: _validated_rows(model, X, **options), spread)
     if options.get("ensure_min_samples", 1) > 1:  # rows to be fitted
-        warn_if_small(model, rows, distances=bool(get_tags(model).input_tags.pairwise))
+        pairwise = bool(get_tags(model).input_tags.pairwise)
+        warn_if_small(model, rows, distances=pairwise)
+        offers = capabilities(model)
+        if not (pairwise or offers.takes_relations or offers.takes_second_view):  # these add to the columns of X
+            warn_of_spare_dimensions(model, getattr(model, "n_components", None), rows.shape[1])
     return rows
 
 

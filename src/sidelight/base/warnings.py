@@ -13,7 +13,7 @@ __all__ = ["CostWarning", "DesignWarning", "ExtrapolationWarning", "SmallDataWar
 
 
 class SmallDataWarning(UserWarning):
-    """A fit to few distinct rows, or to noise in many columns; the message says how to interpret the result."""
+    """A fit to few distinct rows, to noise in many columns, or with more dimensions than columns."""
 
 
 class CostWarning(UserWarning):
@@ -21,7 +21,7 @@ class CostWarning(UserWarning):
 
 
 class DesignWarning(UserWarning):
-    """Confounded columns of ``given``, or groups with too few rows, detected before a fit."""
+    """Confounded columns of ``given``, groups with too few rows, or groups so unlike that nothing of a row is kept."""
 
 
 class ExtrapolationWarning(UserWarning):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sidelight.base.messages import count_of
 from sidelight.side.actions import as_actions
 
 from ._matrix import Matrix
@@ -44,8 +45,8 @@ def read_sequence(sequence: SequenceColumns, matrix: Matrix, whole: Matrix) -> t
     runs = None if sequence.trajectory is None else _labels(whole.related[sequence.trajectory])
     there = as_actions(done, whole.n_rows, runs)
     here = there.take(matrix.rows)
-    words = f"{len(here.steps)} steps with {len(here.names)} different actions"
-    words += "" if runs is None else f" in {len(set(runs))} trajectories"
+    words = f"{count_of(len(here.steps), 'step')} with {count_of(len(here.names), 'different action')}"
+    words += "" if runs is None else f" in {count_of(len(set(runs)), 'trajectory')}"
     lost = len(there.steps) - len(here.steps)
     gaps = f"; {lost} steps from or to rows that were left out are not used" if lost else ""
     return {"actions": here}, f"Rows in temporal order: {words}{gaps}."
@@ -58,7 +59,8 @@ def _order(name: str, matrix: Matrix) -> tuple[dict[str, Any], str]:
         raise CommandError(f"--trajectory {name}: some entries are empty; name the trajectory of each row")
     if not has_gaps(matrix.X):
         return {}, f"--trajectory {name}: nothing is missing, so that the order of the rows changes nothing."
-    words = f"Rows in temporal order in {len(set(runs))} trajectories: adjacent rows help to fill missing entries."
+    runs_in_words = count_of(len(set(runs)), "trajectory")
+    words = f"Rows in temporal order in {runs_in_words}: adjacent rows help to fill missing entries."
     return {"trajectory": runs}, words
 
 

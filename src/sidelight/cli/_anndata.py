@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sidelight.anndata._parts import NoSuchPartError, Part, as_array, match_names, read_part
-from sidelight.base.messages import require_extra
+from sidelight.base.messages import count_of, require_extra
 
 from ._columns import suggestion
 from ._matrix import Matrix
@@ -81,7 +81,9 @@ def _part(data: Any, how: Any, path: Path) -> Part:
 def _matched(part: Part, expected: list[str], path: Path) -> Part:
     places, missing = match_names(part.names, expected)
     if missing:
-        raise CommandError(f"{path}: lacks {len(missing)} columns that the model was fitted on, such as {missing[0]}")
+        raise CommandError(
+            f"{path}: lacks {count_of(len(missing), 'column')} that the model was fitted on, such as {missing[0]}"
+        )
     return replace(part, values=part.values[:, places], names=expected)
 
 

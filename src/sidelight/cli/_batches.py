@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.base.messages import count_of
 from sidelight.rows import as_rows
 
-from ._columns import ColumnRoles
+from ._columns import ColumnRoles, are_embedded
 from ._embed import Request
 from ._large_table import LargeTable, check_large, embed_large
 from ._matrix import Scaling
@@ -27,7 +28,7 @@ def embed_batches(talk: Output, request: Request, sample: int) -> None:
     results = check_large(request, "--batches", given=False)
     walk, names, words = _source(request.data, request.how.wishes)
     table = _measured(walk, names, words)
-    talk.say(f"{request.data}: {table.n} rows, read in batches", style="bold")
+    talk.say(f"{request.data}: {count_of(table.n, 'row')}, read in batches", style="bold")
     embed_large(talk, request, table, results, sample)
 
 
@@ -62,7 +63,7 @@ def _parquet(path: Path, roles: ColumnRoles) -> tuple[Callable[[], Iterator[NDAr
     if not names:
         raise CommandError(f"{path}: has no numeric column to embed; it has {', '.join(table.schema.names)}")
     others = [name for name in table.schema.names if name not in names]
-    words = f"{len(names)} numeric columns are embedded: {', '.join(names)}."
+    words = f"{are_embedded(len(names))}: {', '.join(names)}."
     words += f" Not embedded: {', '.join(others)}." if others else ""
 
     def walk() -> Iterator[NDArray[Any]]:

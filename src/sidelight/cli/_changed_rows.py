@@ -53,11 +53,17 @@ def changed_rows(
         return np.asarray(file.model.inverse_transform(file.model.transform(X, **known), **some))
     kept = file.model.change_.kept if residual is None else residual
     talk.answer |= {"now": list(known["given"]), "residual": kept}
-    talk.say(
-        f"current values ({names}) are known: rows keep {kept:.0%} of their difference from similar rows (--residual)"
-    )
+    if kept == 0.0:
+        talk.say(
+            f"current values ({names}) are known, but nothing is kept of a row's difference from similar rows: "
+            "rows with the same place come out the same; --residual 1 keeps all of it"
+        )
+    else:
+        share = f"{kept:.0%} of their difference from similar rows (--residual)"
+        talk.say(f"current values ({names}) are known: rows keep {share}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)  # said or refused before
+        warnings.filterwarnings("ignore", message=".*keeps nothing of the rows")  # said above
         share = "auto" if residual is None else residual
         some = changed if columns is None else {**changed, "columns": columns}
         return np.asarray(file.model.counterfactual(X, **some, given_now=known["given"], residual=share))

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.base.messages import require_extra
+from sidelight.base.messages import count_of, require_extra
 
-from ._columns import ColumnRoles
+from ._columns import ColumnRoles, are_embedded
 from ._embed import Request
 from ._large_table import LargeTable, check_large, embed_large
 from ._matrix import Scaling
@@ -31,7 +31,7 @@ def embed_on_cluster(talk: Output, request: Request, sample: int, address: str) 
     with _connected(talk, address):
         X, known, words = _source(request.data, request.how.wishes)
         table = _table(X, known, words)
-        talk.say(f"{request.data}: {table.n} rows, read by the workers", style="bold")
+        talk.say(f"{request.data}: {count_of(table.n, 'row')}, read by the workers", style="bold")
         embed_large(talk, request, table, results, sample)
 
 
@@ -121,7 +121,7 @@ def _parquet(address: str, path: Path, roles: ColumnRoles) -> tuple[Any, Any, st
     if not names:
         raise CommandError(f"{address}: has no numeric column to embed; it has {', '.join(columns)}")
     others = [name for name in columns if name not in (*names, *roles.given)]
-    words = f"{len(names)} numeric columns are embedded: {', '.join(names)}."
+    words = f"{are_embedded(len(names))}: {', '.join(names)}."
     words += f" Given: {', '.join(roles.given)}." if roles.given else ""
     words += f" Not embedded: {', '.join(others)}." if others else ""
     return frame[names].astype(np.float64), frame[list(roles.given)] if roles.given else None, words

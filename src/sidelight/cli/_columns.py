@@ -13,16 +13,26 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
+from sidelight.base.messages import count_of
 from sidelight.tables._column_kinds import ColumnUse, understand
+from sidelight.tables._identifiers import is_unnamed, why_identifier
 from sidelight.tables.table_encoder import TableEncoder
 
 from ._encoded_table import EncodedTable, TableOptions, encode_table, typed
 from ._matrix import Matrix
 from ._output import CommandError
 
-__all__ = ["ColumnRoles", "choose_columns", "encode_columns", "encode_new_rows", "match_columns", "suggestion"]
+__all__ = [
+    "ColumnRoles",
+    "are_embedded",
+    "choose_columns",
+    "encode_columns",
+    "encode_new_rows",
+    "match_columns",
+    "suggestion",
+]
 
-_ID_NAME = re.compile(r"(^|[_\s.-])(id|index|idx|row|rowid|uuid|unnamed: \d+)$", re.IGNORECASE)
+_ID_NAME = re.compile(r"(^|[_\s.-])(id|index|idx|row|rowid|uuid)$", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
 _LONG_TEXT = 60
 _NOTHING = "has no column that can be encoded"
@@ -145,10 +155,14 @@ def choose_columns(frame: pd.DataFrame, wishes: ColumnRoles, source: str) -> Mat
         related=wishes.related(frame),
         row_names=None if wishes.label is None else frame[wishes.label].reset_index(drop=True),
         remarks=[
-            f"{len(features)} numeric columns are embedded: {_listed(features)}.",
+            f"{are_embedded(len(features))}: {_listed(features)}.",
             *_remarks(frame, kinds),
         ],
     )
+
+
+def are_embedded(n_columns: int) -> str:
+    return f"{count_of(n_columns, 'numeric column')} {'is' if n_columns == 1 else 'are'} embedded"
 
 
 def encode_columns(frame: pd.DataFrame, wishes: ColumnRoles, options: TableOptions, source: str) -> Matrix:
@@ -290,7 +304,11 @@ def _kind(column: pd.Series[Any]) -> str:
 
 def _counts_rows(column: pd.Series[Any]) -> bool:
     """Whether an integer column is a row number or a key: 0, 1, 2, ..., or unique under a name such as *id*."""
-    if not types.is_integer_dtype(column) or column.isna().any() or not column.is_unique:
+    if not types.is_integer_dtype(column) or column.isna().any():
+        return False
+    if is_unnamed(str(column.name)):
+        return bool(why_identifier(str(column.name), column.to_numpy(dtype=np.float64)))
+    if not column.is_unique:
         return False
     steps = np.diff(column.to_numpy(dtype=np.int64))
     running = len(column) > 2 and column.iloc[0] in (0, 1) and bool((steps == 1).all())

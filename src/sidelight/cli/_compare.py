@@ -18,6 +18,7 @@ from sidelight.base.capabilities import capabilities, declared
 from sidelight.base.chain import Chain, last_step_of
 from sidelight.base.files import atomic_write
 from sidelight.base.fitting import raise_if_interrupted
+from sidelight.base.messages import count_of
 from sidelight.base.model import FittedModel
 from sidelight.plot._colouring import Categories, column_of
 
@@ -72,8 +73,10 @@ def compare(talk: Output, request: Request, methods: Sequence[str]) -> None:
     whole = read(request.data, request.how)
     matrix = complete(whole, request.missing)
     if matrix.n_rows < FEWEST_ROWS:
-        raise CommandError(f"{request.data}: has {matrix.n_rows} rows, and measures need {FEWEST_ROWS} or more")
-    talk.say(f"{request.data}: {matrix.n_rows} rows", style="bold")
+        raise CommandError(
+            f"{request.data}: has {count_of(matrix.n_rows, 'row')}, and measures need {FEWEST_ROWS} or more"
+        )
+    talk.say(f"{request.data}: {count_of(matrix.n_rows, 'row')}", style="bold")
     for remark in matrix.remarks:
         talk.say(f"  {remark}")
     _tell_given(talk, methods, matrix)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import orthogonal_procrustes
 
+from sidelight.base.messages import count_of
 from sidelight.plot._colouring import CATEGORIES, MISSING, Categories, Numbers, column_of
 from sidelight.plot._plane import plane_of
 
@@ -75,6 +76,7 @@ def comparison_page(title: str, maps: Sequence[ComparedMap], matrix: Matrix, *, 
     data = {"columns": columns, "rows": _row_names(matrix, kept)}
     style, script = _resource("compare.css"), _resource("compare.js")
     policy = f"default-src 'none'; img-src data:; style-src {_digest(style)}; script-src {_digest(script)}"
+    size = f"{count_of(n, 'row')}, {count_of(matrix.n_columns, 'column')}"
     some = f" The maps show {len(kept)} of {n} rows." if len(kept) < n else ""
     figures = "\n".join(_figure(one, shown, first) for one, shown in zip(maps, _aligned(maps, kept), strict=True))
     options = "".join(f'<option value="{k}">{escape(column["name"])}</option>' for k, column in enumerate(columns))
@@ -87,15 +89,15 @@ def comparison_page(title: str, maps: Sequence[ComparedMap], matrix: Matrix, *, 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="sidelight">
-<title>{escape(title)}: {len(maps)} methods</title>
+<title>{escape(title)}: {count_of(len(maps), "method")}</title>
 <link rel="icon" href="data:,">
 <style>{style}</style>
 </head>
 <body>
 <header>
 <p class="brand">Sidelight comparison</p>
-<h1>{escape(title)}: {len(maps)} methods</h1>
-<p class="summary">{n} rows, {matrix.n_columns} columns.{some} Maps are turned and mirrored to match the first.</p>
+<h1>{escape(title)}: {count_of(len(maps), "method")}</h1>
+<p class="summary">{size}.{some} Maps are turned and mirrored to match the first.</p>
 </header>
 <main>
 <section>

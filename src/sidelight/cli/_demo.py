@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.base.messages import count_of
 from sidelight.report._understood import understood
 
 from ._columns import ColumnRoles
@@ -45,7 +46,7 @@ def demo(talk: Output, out: Path, *, n_views: int, settings: dict[str, Any]) -> 
     """Render the turntable, embed it without and with ``given``, measure, draw, and write the reports."""
     talk.say("Rendering three objects on a turntable ...")
     views = _render(out, n_views)
-    talk.say(f"  {len(views.angles)} pictures of {_listed(views.objects)}: {views.file}")
+    talk.say(f"  {count_of(len(views.angles), 'picture')} of {_listed(views.objects)}: {views.file}")
     ask = {
         "plain": _request(views, out / "plain", settings),
         "given object": _request(views, out / "given-object", settings, given="object"),

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy import io, sparse
 
+from sidelight.base.messages import count_of
+
 from ._columns import ColumnRoles
 from ._cost import tell_cost
 from ._embed import Fitted, Request, check_out, fit_until_interrupted, write_results
@@ -40,7 +42,7 @@ def embed_distances(talk: Output, request: Request, path: Path) -> None:
         raise CommandError(f"--distances-matrix {path}: {rule}; use --method kie")
     matrix = _rows_of(request, path, D.shape[0])
     kind = "a graph of distances" if sparse.issparse(D) else "distances"
-    talk.say(f"{path}: {kind} between {D.shape[0]} rows", style="bold")
+    talk.say(f"{path}: {kind} between {count_of(D.shape[0], 'row')}", style="bold")
     began = time.perf_counter()
     types = parse_types(request.given_types, list(matrix.given.columns))
     if matrix.side:
@@ -52,7 +54,8 @@ def embed_distances(talk: Output, request: Request, path: Path) -> None:
             callback=callback,
         )  # fmt: skip
         tell_cost(talk, request.method, model, *D.shape)
-        talk.say(f"Embedding with {request.method} in {request.dims} dimensions (Ctrl-C keeps the best so far) ...")
+        dims = count_of(request.dims, "dimension")
+        talk.say(f"Embedding with {request.method} in {dims} (Ctrl-C keeps the best so far) ...")
         interrupted = fit_until_interrupted(model, D, matrix.side)
     file = ModelFile(model, np.zeros(model.n_features_in_), command=request.command)
     fitted = Fitted(file, matrix, D, time.perf_counter() - began, interrupted)
@@ -126,12 +129,14 @@ def _dense(path: Path) -> Any:
 
 def _rows_of(request: Request, path: Path, n: int) -> Matrix:
     """The other columns of the rows, as DATA says."""
-    bare = Matrix(X=np.zeros((n, 1)), remarks=[f"{n} rows are embedded by their distances."])
+    bare = Matrix(X=np.zeros((n, 1)), remarks=[f"{n:,} rows are embedded by their distances."])
     if request.data.resolve() == path.resolve() or request.data.suffix.lower() in _ARRAYS:
         return bare
     frame = read_frame(request.data)
     if len(frame) != n:
-        raise CommandError(f"--distances-matrix {path}: is about {n} rows, and {request.data.name} has {len(frame)}")
+        raise CommandError(
+            f"--distances-matrix {path}: is about {count_of(n, 'row')}, and {request.data.name} has {len(frame)}"
+        )
     return _with_columns(frame, request.how.wishes, bare, request.data.name)
 
 

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import Chain
 from sidelight.base.files import atomic_write
+from sidelight.base.messages import count_of
 from sidelight.maps.truncated import RANK
 from sidelight.report._informed import plain_model
 
@@ -143,7 +144,7 @@ def embed(talk: Output, request: Request) -> None:
     matrix = complete(whole, request.missing)
     if request.how.image_shape is not None:
         matrix = _as_pictures(matrix, request.how.image_shape)
-    talk.say(f"{title_of(request.data)}: {matrix.X.shape[0]} rows", style="bold")
+    talk.say(f"{title_of(request.data)}: {count_of(matrix.X.shape[0], 'row')}", style="bold")
     matrix = replace(matrix, remarks=[*matrix.remarks, *repeated_columns(matrix)])
     for remark in matrix.remarks:
         talk.say(f"  {remark}")
@@ -190,7 +191,7 @@ def _fit_plain(talk: Output, request: Request, fitted: Fitted) -> NDArray[Any] |
 
 def _as_pictures(matrix: Matrix, shape: tuple[int, int]) -> Matrix:
     if shape[0] * shape[1] != matrix.X.shape[1]:
-        raise CommandError(f"--image-shape {shape[1]}x{shape[0]}: rows have {matrix.X.shape[1]} columns")
+        raise CommandError(f"--image-shape {shape[1]}x{shape[0]}: rows have {count_of(matrix.X.shape[1], 'column')}")
     return replace(matrix, image_shape=shape)
 
 
@@ -230,7 +231,8 @@ def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = N
             matrix = replace(matrix, remarks=[*matrix.remarks, told])
             talk.say(f"  {told}")
         tell_cost(talk, request.method, model, X.shape[0], min(X.shape[1], RANK) if is_sparse(X) else X.shape[1])
-        talk.say(f"Embedding with {request.method} in {request.dims} dimensions (Ctrl-C keeps the best so far) ...")
+        dims = count_of(request.dims, "dimension")
+        talk.say(f"Embedding with {request.method} in {dims} (Ctrl-C keeps the best so far) ...")
         interrupted = fit_until_interrupted(model, X if before is None else before.transform(X), side)
     seconds = time.perf_counter() - began
     means = column_means(matrix.X)
@@ -298,7 +300,7 @@ def _side(talk: Output, request: Request, matrix: Matrix, whole: Matrix) -> tupl
         found = read_pairs("--same", request.same, whole)
         side["same"], here = found.placed(matrix, whole.n_rows)
         lost = f"; {(~here).sum()} of rows that were left out are not used" if not here.all() else ""
-        talk.say(f"  {len(side['same'])} pairs of corresponding rows{lost}.")
+        talk.say(f"  {count_of(len(side['same']), 'pair')} of corresponding rows{lost}.")
     return side, types
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from sidelight.base.messages import count_of
 from sidelight.tables._column_kinds import ColumnUse
 from sidelight.tables._encoding import numbers_of_column
 from sidelight.tables._table_columns import read_table, without_marks
@@ -21,7 +22,6 @@ from ._output import CommandError
 
 __all__ = ["EncodedTable", "TableOptions", "encode_table", "typed"]
 
-_PLURALS = {"category": "categories", "boolean": "booleans", "text": "texts", "ordinal": "ordinals"}
 _MOST_NAMES, _MOST_SENTENCES = 6, 8
 
 
@@ -120,15 +120,14 @@ class EncodedTable:
         parts = []
         for kind in Counter(use.kind for use in used):
             names = [use.name for use in used if use.kind == kind]
-            noun = kind if len(names) == 1 else _PLURALS.get(kind, f"{kind}s")
-            parts.append(f"{len(names)} {noun} ({listed(names)})")
-        word = "column is" if len(used) == 1 else "columns are"
+            parts.append(f"{count_of(len(names), kind)} ({listed(names)})")
+        verb = "is" if len(used) == 1 else "are"
         told = [use for use in self.uses if not use.used or use.number_format or use.marks]
         more = len(told) - _MOST_SENTENCES
         return [
-            f"{len(used)} {word} embedded: {', '.join(parts)}.",
+            f"{count_of(len(used), 'column')} {verb} embedded: {', '.join(parts)}.",
             *(f"{use.sentence()}." for use in told[:_MOST_SENTENCES]),
-            *([f"{more} more columns are left out or read from text; sidelight look lists them."] if more > 0 else []),
+            *([f"More columns are left out or read from text: {more}; sidelight look lists them."] if more > 0 else []),
         ]
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities, feature_names_of
 from sidelight.base.cost import Cost
+from sidelight.base.messages import count_of
 from sidelight.explain import axes, difference, groups, in_words, reliability
 from sidelight.explain._compared import Compared, compared, compared_in_words
 from sidelight.explain._cost import expected_seconds
@@ -24,6 +25,7 @@ from ._model_file import ModelFile
 from ._output import CommandError, Output, refuse_options
 from ._read import Reading
 from ._selected_rows import columns_asked, numbered_rows, selected_rows
+from ._sparse_rows import has_gaps
 from ._write import check_format, check_free, write_frame
 
 __all__ = ["Question", "explain"]
@@ -46,11 +48,14 @@ class Question:
     select: str | None = None
     against: str | None = None
     reliability: bool = False
+    bootstrap: int = 0
 
     def check(self) -> None:
         """Refuse options that exclude each other."""
         if self.against is not None and self.select is None:
             raise CommandError(f"--against {self.against}: is compared with a selection; add --select")
+        if self.bootstrap and not self.reliability:
+            raise CommandError(f"--bootstrap {self.bootstrap}: is about the reliability of rows; add --reliability")
         others = {"--by": self.by, "--select": self.select, "--rows": self.rows, "--regions": self.regions}
         others["--reliability"] = self.reliability
         for option, asked in others.items():
@@ -92,8 +97,9 @@ def explain(
         raise CommandError(re.sub(r"^--colour ", f"{option} ", str(error))) from error
     if file.given and not matrix.side:
         raise CommandError(f"{data} does not say {', '.join(c.name for c in file.given)}, which the model was given")
+    _say_given(talk, file, question, data)
     if question.reliability:
-        _reliability(talk, file, matrix, X, out)
+        _reliability(talk, file, matrix, X, out, question.bootstrap)
         return
     table, sides = _explained(_Asked(talk, file, matrix, file.filled(X)), question, data)
     table = _in_columns_of_data(table, file)
@@ -107,13 +113,29 @@ def explain(
         _say_compared(talk, table, question, Means(shown, sides))
     if out is not None:
         write_frame(table, out, table.select_dtypes("number").to_numpy())
-    wrote = f"{len(table):,} records; wrote {out}. " if out is not None else ""
-    talk.say(f"{wrote}This is what the map uses, not what causes what")
+    wrote = f"{count_of(len(table), 'record')}; wrote {out}. " if out is not None else ""
+    talk.say(f"{wrote}This is what the map uses, not what causes what.")
 
 
-def _reliability(talk: Output, file: ModelFile, matrix: Matrix, X: Any, out: Path | None) -> None:
+def _say_given(talk: Output, file: ModelFile, question: Question, data: Path) -> None:
+    """Say that what was given is not explained, because the rows are compared after its effect."""
+    if not file.given:
+        return
+    names = [column.name for column in file.given]
+    talk.answer["given"] = names
+    listed = ", ".join(names)
+    talk.say(f"given: {listed}, read from {data.name}; rows are compared after subtracting its effect")
+    if question.by in names:
+        talk.say(f"--by {question.by}: the model factored this column out, so its groups should not differ on the map")
+
+
+def _reliability(talk: Output, file: ModelFile, matrix: Matrix, X: Any, out: Path | None, bootstrap: int) -> None:
     """Say, and write, how far each row can be believed."""
-    table = reliability(file.model, file.filled(X), given=matrix.side.get("given"), output="pandas")
+    if bootstrap and has_gaps(X):
+        talk.say("Missing entries are filled for the maps of halves.")
+    table = reliability(
+        file.model, file.filled(X), given=matrix.side.get("given"), bootstrap=bootstrap, output="pandas"
+    )
     values = table["reliability"].to_numpy()
     table["row"] = matrix.rows
     if matrix.row_names is not None:
@@ -130,7 +152,7 @@ def _reliability(talk: Output, file: ModelFile, matrix: Matrix, X: Any, out: Pat
     talk.say(f"Least reliable rows: {named}")
     if out is not None:
         write_frame(table, out, table.select_dtypes("number").to_numpy())
-        talk.say(f"{len(table):,} rows; wrote {out}")
+        talk.say(f"{count_of(len(table), 'row')}; wrote {out}")
 
 
 @dataclass(frozen=True)
@@ -193,7 +215,7 @@ def _selection(asked: _Asked, question: Question, select: str) -> tuple[pd.DataF
         _check_apart(own, other, question)
     asked.say_cost(rows=len(own) + len(other), lines=1)
     rest = "" if question.against is not None else "the other "
-    asked.talk.say(f"{len(own):,} rows selected, compared with {rest}{len(other):,}")
+    asked.talk.say(f"{count_of(len(own), 'row')} selected, compared with {rest}{len(other):,}")
     options = asked.options() | {"tolerance": _TOLERANCE}
     return difference(asked.file.model, asked.rows, own, other, **options), {"": (own, other)}
 
@@ -223,7 +245,7 @@ def _say_compared(talk: Output, table: pd.DataFrame, question: Question, means: 
             talk.say(f"{one.name}: {said}" if one.name else f"{said[0].upper()}{said[1:]}")
         talk.table(*_summary(one, question, means))
     if len(found) > _MOST_GROUPS:
-        talk.say(f"... and {len(found) - _MOST_GROUPS} more groups")
+        talk.say(f"... and {count_of(len(found) - _MOST_GROUPS, 'more group')}")
 
 
 def _summary(one: Compared, question: Question, means: Means) -> tuple[list[str], list[list[str]]]:

@@ -49,6 +49,16 @@ def explain(
     reliability: Annotated[
         bool, typer.Option("--reliability", help="How far each row of the map can be believed, and why, row by row.")
     ] = False,
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(
+            "--bootstrap",
+            min=1,
+            metavar="N",
+            help="With --reliability: also fit N maps of random halves of the rows of the fit, and say which rows keep "
+            "their neighbours (stable) and their places (displaced).",
+        ),
+    ] = None,
     missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
@@ -66,7 +76,7 @@ def explain(
     from ._explain import explain as run
 
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
-        question = Question(by, regions, rows, select, against, reliability)
+        question = Question(by, regions, rows, select, against, reliability, bootstrap or 0)
         wishes = ColumnRoles(question.columns)
         how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
         run(talk, model, data, out, how, question, missing=missing.value, force=force)

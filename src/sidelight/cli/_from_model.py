@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities, given_of
 from sidelight.base.chain import Chain, name_of
+from sidelight.base.messages import count_of
 from sidelight.base.model import FittedModel
 
 from ._changed_rows import Asked, changed_rows, tell_confounded
@@ -99,8 +100,8 @@ def transform(
     Z = placed.values
     write_frame(frame, out, Z)
     talk.answer |= {"out": out, "rows": len(Z), "dims": Z.shape[1], "remarks": matrix.remarks}
-    did = "assigned to clusters" if placed.columns else f"embedded in {Z.shape[1]} dimensions"
-    talk.say(f"{len(Z)} rows {did}; wrote {out}")
+    did = "assigned to clusters" if placed.columns else f"embedded in {count_of(Z.shape[1], 'dimension')}"
+    talk.say(f"{count_of(len(Z), 'row')} {did}; wrote {out}")
 
 
 def invert(
@@ -134,7 +135,7 @@ def invert(
     add_latent_novelty(talk, table, file.model, Z)
     _write_rows(table, rows, out)
     _tell_text(talk, file)
-    _tell_rows(talk, rows, out, asked, "points mapped back to", given)
+    _tell_rows(talk, rows, out, asked, "point mapped back to", given)
 
 
 def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool) -> None:
@@ -146,7 +147,7 @@ def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, m
     matrix, X = file.read(data, in_terms_of(file, how), missing)
     rows = second.to_frame(file.model.predict(X))
     _write_rows(_with_names(matrix, rows), rows, out)
-    _tell_rows(talk, rows, out, {}, "rows predicted in")
+    _tell_rows(talk, rows, out, {}, "row predicted in")
 
 
 def counterfactual(
@@ -172,7 +173,7 @@ def counterfactual(
     rows = file.way_back(partial(changed_rows, talk, file, X, changed, known, wanted.residual), wanted.columns)
     _write_rows(_with_names(matrix, rows, {} if overlap is None else overlap.columns), rows, out)
     _tell_text(talk, file)
-    _tell_rows(talk, rows, out, asked, "rows shown again in", wanted.given)
+    _tell_rows(talk, rows, out, asked, "row shown again in", wanted.given)
 
 
 def corrected(
@@ -200,7 +201,7 @@ def corrected(
     rows = file.way_back(partial(file.model.corrected, X, **matrix.side, to=wanted), columns)
     _write_rows(_with_names(matrix, rows), rows, out)
     _tell_text(talk, file)
-    _tell_rows(talk, rows, out, asked, "rows corrected in", to)
+    _tell_rows(talk, rows, out, asked, "row corrected in", to)
 
 
 def _completed(
@@ -261,11 +262,12 @@ def _tell_rows(
 ) -> None:
     """Print a summary; ``given`` is the option as written by the user."""
     talk.answer |= {"out": out, "rows": len(rows), "columns": rows.shape[1]}
+    noun, _, done = did.partition(" ")
     words = ""
     if asked:
         talk.answer["given"] = asked
         words = " for " + ", ".join(text.replace("=", " = ", 1) for text in given)
-    talk.say(f"{len(rows)} {did} {rows.shape[1]} columns{words}; wrote {out}")
+    talk.say(f"{count_of(len(rows), noun)} {done} {count_of(rows.shape[1], 'column')}{words}; wrote {out}")
 
 
 def _latent(path: Path, how: Reading, names: list[str]) -> tuple[NDArray[Any], pd.DataFrame]:
@@ -283,7 +285,9 @@ def _latent(path: Path, how: Reading, names: list[str]) -> tuple[NDArray[Any], p
         found = next((own for own in known if set(own) <= set(frame.columns)), numbers)
         Z = frame[found].to_numpy(dtype=np.float64)
     if Z.shape[1] != dims:
-        raise CommandError(f"{path}: has {Z.shape[1]} numeric columns, and the model's latent space has {dims}")
+        raise CommandError(
+            f"{path}: has {count_of(Z.shape[1], 'numeric column')}, and the model's latent space has {dims}"
+        )
     if not np.isfinite(Z).all():
         raise CommandError(f"{path}: some latent coordinates are missing or infinite")
     return Z, frame
@@ -383,7 +387,7 @@ def _outputs(file: ModelFile, path: Path | None, data: Path, matrix: Matrix, n_r
         raise CommandError(f"this {name} predicts outputs; pass those of {data.name} with --view-y FILE")
     found = read(path, Reading(encoder=None if file.second is None else file.second.encoder))
     if len(found.X) != n_rows:
-        raise CommandError(f"--view-y {path}: has {len(found.X)} rows, and {data.name} has {n_rows}")
+        raise CommandError(f"--view-y {path}: has {count_of(len(found.X), 'row')}, and {data.name} has {n_rows}")
     Y = found.take(np.isin(found.rows, matrix.rows)).X
     if not np.isfinite(Y).all():
         raise CommandError(

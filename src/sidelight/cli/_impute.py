@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from sidelight.base.messages import count_of
 from sidelight.persistence import load, save
 from sidelight.tables._column_fill import has_interval
 from sidelight.tables._column_kinds import understand
@@ -80,7 +81,7 @@ def impute(talk: Output, request: ImputeRequest) -> None:
     imputer = None if request.model is None else _opened(request.model)
     file = open_gapped(request.data, request.how)
     _check_columns(file, request)
-    talk.say(f"{file.title}: {len(file):,} rows, {len(file.names):,} columns", style="bold")
+    talk.say(f"{file.title}: {count_of(len(file), 'row')}, {count_of(len(file.names), 'column')}", style="bold")
     for remark in file.remarks:
         talk.say(f"  {remark}")
     if imputer is None:
@@ -167,7 +168,8 @@ def _known_names(file: GappedFile, imputer: Imputer) -> list[str]:
     if not (file.is_table and imputer.plan_.named):
         if len(file.names) != imputer.n_features_in_:
             raise CommandError(
-                f"{file.title} has {len(file.names)} columns, and the imputer was fitted on {imputer.n_features_in_}"
+                f"{file.title} has {count_of(len(file.names), 'column')}, "
+                f"and the imputer was fitted on {imputer.n_features_in_}"
             )
         return file.names
     missing = [use.name for use in imputer.columns_ if use.used and use.name not in file.names]
@@ -245,12 +247,12 @@ def _tell(talk: Output, file: GappedFile, imputer: Imputer, found: ImputedColumn
     if not filled:
         talk.say("There is no missing entry that can be filled.")
     else:
-        columns = "1 column" if len(filled) == 1 else f"{len(filled)} columns"
+        columns = count_of(len(filled), "column")
         talk.say(f"{_entries(sum(filled.values()))} filled in {columns}:")
         for name, number in list(filled.items())[:_MOST_LINES]:
             talk.say(f"  {name}: {number:,} of {len(file):,}{_only_value(imputer, name)}{_error_of(imputer, name)}")
         if len(filled) > _MOST_LINES:
-            talk.say(f"  ... and {len(filled) - _MOST_LINES} more columns; --json lists all")
+            talk.say(f"  ... and {count_of(len(filled) - _MOST_LINES, 'more column')}; --json lists all")
         talk.say(_method_sentence(imputer))
     for name, (number, why) in stays.items():
         talk.say(f"{name}: {_entries(number)} still missing ({why}).")

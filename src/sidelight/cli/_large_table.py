@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.base.files import atomic_write
+from sidelight.base.messages import count_of
 
 from ._embed import Request
 from ._given import parse_types
@@ -86,7 +87,9 @@ def embed_large(talk: Output, request: Request, table: LargeTable, results: dict
     talk.say("  Columns are standardised." if scaled else "  Columns are not scaled.")
     model = _model(request, table)
     rows = f"{min(sample, table.n)} of {table.n} rows"
-    talk.say(f"Embedding {rows} with {request.method} in {request.dims} dimensions, then the other rows ...")
+    talk.say(
+        f"Embedding {rows} with {request.method} in {count_of(request.dims, 'dimension')}, then the other rows ..."
+    )
     began = time.perf_counter()
     request.out.mkdir(parents=True, exist_ok=True)
     shows = not talk.silent and talk.aside.is_terminal

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sidelight.base.messages import printable
+from sidelight.base.messages import count_of, printable
 from sidelight.tables._column_kinds import KINDS, ColumnUse, understand
 
 from ._columns import suggestion
@@ -29,7 +29,6 @@ _EXAMPLE_WIDTH = 24
 _MOST_COLUMNS = 60
 _FEW_VALUES = 20
 _MOST_NAMES = 5
-_PLURALS = {"category": "categories", "boolean": "booleans", "angle": "angles", "text": "texts"}
 
 
 @dataclass(frozen=True)
@@ -92,11 +91,11 @@ def look(talk: Output, path: Path, how: Reading, kinds: Mapping[str, str]) -> No
 def _tell_matrix(talk: Output, path: Path, kind: str, matrix: Matrix) -> None:
     n, d = matrix.X.shape
     gaps = 0 if is_sparse(matrix.X) else int((~np.isfinite(matrix.X)).sum())
-    would = [f"embed would embed {_count(n, 'row')} of {_count(d, 'number')}, as they are."]
+    would = [f"embed would embed {count_of(n, 'row')} of {count_of(d, 'number')}, as they are."]
     would += [_missing_sentence(gaps, "")] if gaps else []
     talk.answer |= {"file": title_of(path), "kind": kind, "rows": n, "columns": [], "n_columns": d}
     talk.answer |= {"colours": list(matrix.colours.columns), "remarks": matrix.remarks, "would": would}
-    talk.say(f"{title_of(path)}: {kind}; {_count(n, 'row')}, {_count(d, 'column')}", style="bold")
+    talk.say(f"{title_of(path)}: {kind}; {count_of(n, 'row')}, {count_of(d, 'column')}", style="bold")
     _tell_sentences(talk, matrix.remarks, would)
 
 
@@ -116,7 +115,7 @@ def _tell_table(talk: Output, path: Path, table: Table, how: Reading, kinds: Map
         "remarks": list(table.remarks),
         "would": would,
     }
-    shape = f"{_count(len(frame), 'row')}, {_count(len(lines), 'column')}"
+    shape = f"{count_of(len(frame), 'row')}, {count_of(len(lines), 'column')}"
     talk.say(f"{title_of(path)}: {table.kind}; {shape}", style="bold")
     _tell_sentences(talk, table.remarks, [])
     for used, title in ((True, "Embedded"), (False, "Left out")):
@@ -134,12 +133,12 @@ def _tell_sentences(talk: Output, remarks: Sequence[str], would: Sequence[str]) 
 def _tell_lines(talk: Output, title: str, lines: list[ColumnLine]) -> None:
     if not lines:
         return
-    talk.say(f"\n{title}: {_count(len(lines), 'column')}", style="bold")
+    talk.say(f"\n{title}: {count_of(len(lines), 'column')}", style="bold")
     shown = [
         (printable(line.use.name), printable(line.words), "; ".join(line.examples), printable(line.option))
         for line in lines[:_MOST_COLUMNS]
     ]
-    talk.table(("column", "understood as", "examples", "to change it"), shown)
+    talk.table(("column", "understood as", "examples", "to change it"), shown, wrapped=(1, 2))
     if len(lines) > _MOST_COLUMNS:
         talk.say(f"... and {len(lines) - _MOST_COLUMNS:,} more; --json lists all")
 
@@ -185,9 +184,9 @@ def _would(lines: list[ColumnLine], frame: pd.DataFrame) -> list[str]:
     if not used:
         return ["embed would refuse: no column can be embedded; use --kind COLUMN=KIND to say what one is."]
     counts = Counter(use.kind for use in used)
-    kinds = ", ".join(_count(number, kind) for kind, number in counts.items())
-    columns = f"{len(used):,} of {_count(len(lines), 'column')}"
-    sentences = [f"embed would embed {_count(len(frame), 'row')} by {columns} ({kinds})."]
+    kinds = ", ".join(count_of(number, kind) for kind, number in counts.items())
+    columns = f"{len(used):,} of {count_of(len(lines), 'column')}"
+    sentences = [f"embed would embed {count_of(len(frame), 'row')} by {columns} ({kinds})."]
     gaps = [use for use in used if use.n_missing]
     if gaps:
         names = ", ".join(use.name for use in gaps[:_MOST_NAMES]) + (" ..." if len(gaps) > _MOST_NAMES else "")
@@ -206,14 +205,3 @@ def _name_of_rows(lines: list[ColumnLine], frame: pd.DataFrame) -> str | None:
     names = [line.use.name for line in lines if line.use.kind == "identifier" and frame[line.use.name].is_unique]
     words = [name for name in names if not pd.api.types.is_numeric_dtype(frame[name])]
     return next(iter([*words, *names]), None)
-
-
-def _count(number: int, noun: str) -> str:
-    """Return number and noun.
-
-    Examples
-    --------
-    >>> _count(1, "category"), _count(1200, "category")
-    ('1 category', '1,200 categories')
-    """
-    return f"1 {noun}" if number == 1 else f"{number:,} {_PLURALS.get(noun, noun + 's')}"

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from sidelight.base.capabilities import declared
+from sidelight.base.messages import count_of
 
 from ._cost import cost_in_words
 from ._method import Method
@@ -76,7 +77,11 @@ def explain_method(talk: Output, name: str, rows: int, columns: int) -> None:
     for line in method.advice:
         talk.say(line)
     talk.say(f"Example:     {method.command}")
-    own = f"{cost} for {rows} rows of {columns} columns (--rows and --columns say yours)" if cost else "not estimated"
+    own = (
+        f"{cost} for {count_of(rows, 'row')} of {count_of(columns, 'column')} (--rows and --columns say yours)"
+        if cost
+        else "not estimated"
+    )
     talk.say(f"Cost:        {own}\n")
     talk.say("Settings (--set NAME=VALUE):", style="bold")
     talk.table(("name", "default", "meaning"), [(one.name, one.default, one.meaning) for one in parameters])

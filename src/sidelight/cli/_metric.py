@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sidelight.base.messages import count_of
+
 from ._matrix import Matrix
 from ._output import CommandError
 from ._pairs import PairFile, check_apart, read_pairs
@@ -94,7 +96,7 @@ def _distance_hints(path: Path, matrix: Matrix, whole: Matrix) -> Hints:
         raise found.wrong("every distance is 0, so there is nothing to tell apart")
     index, here = found.placed(matrix, whole.n_rows)
     lost = len(here) - len(index)
-    words = f"{len(index)} distances" + (f"; {lost} of rows that were left out are not used" if lost else "")
+    words = count_of(len(index), "distance") + (f"; {lost} of rows that were left out are not used" if lost else "")
     return Hints("DistanceMetric", {"pairs": index, "distances": found.values[here]}, words, {"distances": len(index)})
 
 
@@ -118,8 +120,8 @@ def _attribute(name: str, column: pd.Series[Any]) -> str:
         raise CommandError(f"--attribute {name}: {rule}")
     if int(counts.max()) < 2:
         raise CommandError(f"--attribute {name}: differs in every row, so no two rows are the same")
-    gaps = f", {len(column) - len(here)} rows unknown" if len(here) < len(column) else ""
-    return f"{name} ({len(counts)} values{gaps})"
+    gaps = f", {count_of(len(column) - len(here), 'row')} unknown" if len(here) < len(column) else ""
+    return f"{name} ({count_of(len(counts), 'value')}{gaps})"
 
 
 def metric_settings(settings: Mapping[str, Any], hints: Hints | None) -> tuple[dict[str, Any], dict[str, Any]]:

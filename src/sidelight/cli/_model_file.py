@@ -16,6 +16,8 @@ from sklearn.utils import get_tags
 from sidelight.base.capabilities import capabilities, feature_names_of, given_of
 from sidelight.base.chain import Chain, as_chain, name_of
 from sidelight.base.columns import chosen_columns
+from sidelight.base.informed_pipeline import InformedPipeline
+from sidelight.base.messages import count_of
 from sidelight.base.model import FittedModel
 from sidelight.persistence import MismatchError, check_notes, load, load_notes, save
 from sidelight.tables.imputer import Imputer
@@ -118,7 +120,7 @@ class ModelFile:
         model: Any = self.model.pipeline if isinstance(self.model, Chain) else self.model
         if self.encoder is not None:
             steps = model.steps if isinstance(self.model, Chain) else [("embedding", model)]
-            model = Pipeline([("table", self.encoder), *steps])
+            model = InformedPipeline([("table", self.encoder), *steps])
         save(model, path, notes=notes)
 
     @property
@@ -161,7 +163,7 @@ class ModelFile:
         width = matrix.X.shape[1]
         expected = self.encoder.n_features_in_ if of_array and self.encoder is not None else self.model.n_features_in_
         if width != expected:
-            raise CommandError(f"{path}: rows have {width} columns, and the model was fitted on {expected}")
+            raise CommandError(f"{path}: rows have {count_of(width, 'column')}, and the model was fitted on {expected}")
         if of_array:
             matrix = self._encoded(matrix)
         matrix = complete(matrix, missing, self.means)

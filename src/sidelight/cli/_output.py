@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
 __all__ = ["INTERRUPTED", "CommandError", "Output", "open_output", "refuse_options"]
 
 INTERRUPTED = 130
+_NARROWEST = 16
+"""Letters of a column that may wrap, at least."""
 
 
 class CommandError(Exception):
@@ -58,14 +61,31 @@ class Output:
         if not self.silent:
             self.human.print(text, markup=False, style=style)
 
-    def table(self, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Print a small table for humans."""
+    def table(self, heading: Sequence[str], rows: Sequence[Sequence[str]], wrapped: Sequence[int] = ()) -> None:
+        """Print a small table for humans; entries of the ``wrapped`` columns may take several lines on a terminal."""
         if self.silent:
             return
-        table = Table(*heading, box=None, pad_edge=False, header_style="bold")
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for place, name in enumerate(heading):
+            # Names and options stay whole, so that they can be copied.
+            table.add_column(name, overflow="fold", no_wrap=place not in wrapped)
         for row in rows:
             table.add_row(*row)
-        self.human.print(table, markup=False)
+        with self._wide_enough(table, [heading, *rows], wrapped):
+            self.human.print(table, markup=False)
+
+    @contextmanager
+    def _wide_enough(self, table: Table, rows: Sequence[Sequence[str]], wrapped: Sequence[int]) -> Iterator[None]:
+        """Give a table its full width in a file or a pipe, and on a narrow terminal the width of what does not wrap."""
+        console, own = self.human, self.human.width
+        needed = [max(cell_len(row[place]) for row in rows) for place in range(len(table.columns))]
+        if console.is_terminal:
+            needed = [min(width, _NARROWEST) if place in wrapped else width for place, width in enumerate(needed)]
+        console.width = max(own, sum(needed) + 2 * len(needed))
+        try:
+            yield
+        finally:
+            console.width = own
 
     def warn(self, text: str) -> None:
         """Print a note on standard error, and keep it for the JSON answer."""

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sidelight.base.messages import count_of
+
 __all__ = ["plain_columns", "unique_names"]
 
 _MOST_COLUMNS = 10_000
@@ -70,7 +72,8 @@ def _plain(column: pd.Series[Any]) -> tuple[Any, str]:
         return column, ""
     wide = _spread(column)
     if wide is not None:
-        what = f"lists of {wide.shape[1]} numbers; they become the columns {wide.columns[0]} to {wide.columns[-1]}"
+        become = f"they become the columns {wide.columns[0]} to {wide.columns[-1]}"
+        what = f"lists of {count_of(wide.shape[1], 'number')}; {become}"
         return wide, f"{column.name} holds {what}."
     text = column.map(lambda entry: json.dumps(entry, default=_as_list) if not _missing(entry) else None)
     return text, f"{column.name} holds lists or objects, which are taken as text."

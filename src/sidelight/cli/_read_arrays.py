@@ -20,6 +20,7 @@ from scipy.sparse.linalg import svds
 from sklearn.utils.extmath import svd_flip
 from threadpoolctl import threadpool_limits
 
+from sidelight.base.messages import count_of
 from sidelight.maps.truncated import RANK
 
 from ._columns import suggestion
@@ -144,7 +145,7 @@ def _from_sparse(matrix: Any, source: Source, how: Reading) -> _Arrays:
         raise CommandError(f"{source.title}: holds complex numbers, and only real ones can be embedded")
     n, d = matrix.shape
     counts = " of counts" if _are_counts(matrix.data) else ""
-    what = f"The sparse matrix{counts} ({n} x {d}, {matrix.nnz} entries)"
+    what = f"The sparse matrix{counts} ({n} x {d}, {count_of(matrix.nnz, 'entry')})"
     if how.singular is not None:
         return _by_singular_vectors(matrix, how.singular, source)
     if float(n) * d <= MOST_ENTRIES:
@@ -154,7 +155,7 @@ def _from_sparse(matrix: Any, source: Source, how: Reading) -> _Arrays:
         told = f"stays sparse: it is reduced to {RANK} principal coordinates; reconstructions have all columns."
         return _Arrays(kept_sparse(matrix, source.title), {}, remarks=[f"{what} {told}"])
     k = min(_N_SINGULAR, min(n, d) - 1)
-    why = f"is too large to be written out, so it is reduced to {k} columns by its truncated SVD"
+    why = f"is too large to be written out, so it is reduced to {count_of(k, 'column')} by its truncated SVD"
     X, V = _reduced(matrix, k)
     said = [f"{what} {why}; the way back leads to these columns."]
     return _Arrays(X, {}, _singular_names(k), said, V)
@@ -164,7 +165,9 @@ def _by_singular_vectors(matrix: Any, V: NDArray[np.float64], source: Source) ->
     """New rows of a matrix that was reduced by its singular vectors V (k, d): X Vᵀ, as for the rows of the fit."""
     if matrix.shape[1] != V.shape[1]:
         seen, expected = matrix.shape[1], V.shape[1]
-        raise CommandError(f"{source.title}: rows have {seen} columns, and the model was fitted on {expected}")
+        raise CommandError(
+            f"{source.title}: rows have {count_of(seen, 'column')}, and the model was fitted on {expected}"
+        )
     with threadpool_limits(limits=1):
         X = np.asarray(sparse.csr_array(matrix, dtype=np.float64) @ V.T)
     return _Arrays(X, {}, _singular_names(len(V)), singular=V)
@@ -202,5 +205,7 @@ def _reduced(matrix: Any, k: int) -> tuple[NDArray[np.float64], NDArray[np.float
 def _expected_names(source: Source, X: Any, expected: Sequence[str]) -> list[str]:
     width = int(np.prod(X.shape[1:]))
     if width != len(expected):
-        raise CommandError(f"{source.title}: rows have {width} columns, and the model was fitted on {len(expected)}")
+        raise CommandError(
+            f"{source.title}: rows have {count_of(width, 'column')}, and the model was fitted on {len(expected)}"
+        )
     return list(expected)

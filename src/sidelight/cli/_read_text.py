@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sidelight.base.messages import count_of
+
 from ._dialect import Dialect, as_text, find_dialect, numbered_rows
 from ._missing_texts import MISSING_TEXTS, numbers_beside_none
 from ._source import Source
@@ -134,7 +136,7 @@ def _long_line(text: str, dialect: Dialect) -> str:
         line, seen = next(((line, len(row)) for line, row in rows if len(row) > wanted), (0, 0))
     except csv.Error:
         return ""
-    columns = "1 column" if wanted == 1 else f"{wanted} columns"
+    columns = count_of(wanted, "column")
     rule = "put entries that hold the separator between quotation marks"
     return f"line {line} has {seen} entries, and the table has {columns}; {rule}" if line else ""
 

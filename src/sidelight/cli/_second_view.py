@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
 from sidelight.base.capabilities import capabilities
+from sidelight.base.messages import count_of
 from sidelight.tables._column_kinds import understand
 from sidelight.tables.table_encoder import TableEncoder
 
@@ -84,7 +85,8 @@ def read_second(
     found = read(path, _how_to_read(path, standardize))
     if len(found.X) != n_rows:
         raise CommandError(
-            f"--view-y {path}: has {len(found.X)} rows, and the data has {n_rows}; leave rows without this view empty"
+            f"--view-y {path}: has {count_of(len(found.X), 'row')}, and the data has {n_rows}; "
+            "leave rows without this view empty"
         )
     found = found.take(np.isin(found.rows, matrix.rows))
     unseen = ~np.isfinite(found.X).any(axis=1)
@@ -141,6 +143,8 @@ def embed_second(file: ModelFile, data: Path, how: Reading, missing: str) -> tup
     )
     if matrix.X.shape[1] != len(second.names):
         seen, expected = matrix.X.shape[1], len(second.names)
-        raise CommandError(f"{data}: rows have {seen} columns, and the second view was fitted on {expected}")
+        raise CommandError(
+            f"{data}: rows have {count_of(seen, 'column')}, and the second view was fitted on {expected}"
+        )
     V = matrix.X if second.scaling is None else second.scaling.apply(matrix.X)
     return matrix, np.asarray(file.model.transform_view(V, 1))

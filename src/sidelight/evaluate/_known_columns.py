@@ -1,13 +1,13 @@
 """Known variables of the rows: categories or numbers, from lists, NumPy, pandas or polars, with missing values.
 
-The rule: floating-point values are numbers; text, booleans, integers and pandas categories are categories. Every
-function that uses it takes ``kind=`` to say otherwise (integer ages are numbers: ``kind="number"``).
+The rule is that of ``given`` (:mod:`sidelight.side.natural_kind`): text, booleans, pandas categories and whole numbers
+with at most 50 different values, and no more than one in five rows, are categories; other numbers are numbers. Every
+function that uses it takes ``kind=`` to say otherwise.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sidelight.base.messages import error_message
 from sidelight.side.columns import is_missing
+from sidelight.side.natural_kind import natural_kind, warn_of_labels
 
 from ._ranks import Array, Index
 
@@ -43,11 +44,13 @@ def known_columns(owner: str, argument: str, values: ArrayLike, n: int, kind: st
     kept = ~np.logical_or.reduce([_gaps(column) for column in table])
     if not kept.any():
         raise ValueError(error_message(owner, argument, "all missing", "leaves no row", "Give at least some values"))
-    kinds = {kind or _kind(column[kept]) for column in table}
+    kinds = {kind or natural_kind(column[kept]) for column in table}
     if len(kinds) > 1:
         rule, remedy = "mixes numbers and categories", "Call once per column, or give kind="
         raise ValueError(error_message(owner, argument, "table", rule, remedy))
     (only,) = kinds
+    for column in table if kind is None else []:
+        warn_of_labels(owner, argument, column[kept], only, "pass kind='category'", "kind='number'")
     read = _numbers if only == "number" else _codes
     return KnownColumns(only, np.stack([read(owner, argument, column[kept]) for column in table], axis=1), kept)
 
@@ -94,15 +97,6 @@ def _gaps(column: NDArray[Any]) -> NDArray[np.bool_]:
     if column.dtype.kind != "O":
         return np.zeros(column.shape, dtype=bool)
     return np.array([is_missing(value) for value in column], dtype=bool)
-
-
-def _kind(column: NDArray[Any]) -> str:
-    if column.dtype.kind == "f":
-        return "number"
-    if column.dtype.kind != "O":
-        return "category"
-    real = all(isinstance(value, (Real, np.floating)) and not isinstance(value, (bool, np.bool_)) for value in column)
-    return "number" if real and not all(isinstance(value, Integral) for value in column) else "category"
 
 
 def _numbers(owner: str, argument: str, column: NDArray[Any]) -> Array:

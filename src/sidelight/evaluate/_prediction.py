@@ -67,12 +67,13 @@ def leakage(Z: ArrayLike, given: ArrayLike, *, n_neighbors: int = 10, kind: str 
     Z : array-like of shape (n, q)
         Embedding.
     given : array-like of shape (n,) or (n, g)
-        Known values: floats are numbers, everything else is categories. Several columns are averaged.
+        Known values: text, booleans and whole numbers with at most 50 different values (and no more than one in five
+        rows) are categories, other numbers are numbers, as for ``given`` of a fit. Several columns are averaged.
         Rows with a missing value are left out.
     n_neighbors : int
         Number of neighbours that predict a row.
     kind : {"category", "number"}, optional
-        Overrides the inferred kind of ``given``, for example for integers that are quantities.
+        Overrides the inferred kind of ``given``, for example for many whole numbers that are labels.
 
     See Also
     --------
@@ -111,7 +112,8 @@ def recovery(
     Z : array-like of shape (n, q)
         Embedding.
     factor : array-like of shape (n,) or (n, g)
-        The factor: floats are numbers (R²), everything else is categories (accuracy). Several columns are averaged.
+        The factor, read as ``given`` of :func:`leakage`: numbers (R²) or categories (accuracy). Several columns are
+        averaged.
         A constant column counts as 0. Rows with a missing value are left out.
     n_neighbors : int
         Number of neighbours that predict a row.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import Chain, as_chain, last_step_of
@@ -38,6 +39,7 @@ def read_mapped_rows(owner: str, model: Any, X: Any, given: Any, n_jobs: int | N
     """Read a fitted model, or a Pipeline of steps and a model, and rows; None: its training rows."""
     chain = as_chain(model)
     last = last_step_of(chain)
+    check_is_fitted(last)
     if given is not None and not capabilities(last).takes_given:
         rule = "cannot be used by a model that takes none"
         raise ValueError(error_message(owner, "given", "something", rule, "Leave it out"))

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
-from sidelight.base.capabilities import axis_names_of, capabilities, feature_names_of
+from sidelight.base.capabilities import axis_names_of, capabilities, feature_names_of, given_of
 from sidelight.base.chain import Chain, as_chain, last_step_of
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import spans
+from sidelight.base.warnings import DesignWarning, warn
 from sidelight.maps.smooth_map import SmoothMap
 
 from ._linear_steps import LinearSteps, linear_steps
@@ -86,6 +88,7 @@ def read_model(owner: str, model: Any, X: Any, given: Any) -> Reading:
     """Read a fitted model, or a Pipeline of steps and a model, and rows; raises where there is no derivative."""
     chain = as_chain(model)
     last = last_step_of(chain)
+    check_is_fitted(last)
     _require(owner, last, "jacobian")
     before = chain.before if isinstance(chain, Chain) else ()
     steps = linear_steps(before, feature_names_of(chain))
@@ -94,11 +97,21 @@ def read_model(owner: str, model: Any, X: Any, given: Any) -> Reading:
     if given is not None and not capabilities(last).takes_given:
         rule = "cannot be used by a model that takes none"
         raise ValueError(error_message(owner, "given", "something", rule, "Leave it out"))
+    _warn_of_left_out(owner, last, given)
     smooth: SmoothMap = last._explained_map(given, n)
     C = np.asarray(smooth.coordinates(seen), dtype=np.float64)
     effect = None if smooth.shift is None else smooth.shift(C)
     features = steps.names or _numbered(steps, before, X, chain)
     return Reading(smooth, X, C if effect is None else C - effect, effect, steps, features, _axes(last))
+
+
+def _warn_of_left_out(owner: str, last: Any, given: Any) -> None:
+    """Warn that a model which was fitted with ``given`` is explained without it."""
+    known = given_of(last)
+    if given is None and known is not None:
+        names = ", ".join(repr(column.name) for column in known.columns)
+        rule = f"leaves out {names}, which the model was given: the map that averages over it is explained"
+        warn(error_message(owner, "given", None, rule, "Pass given= to explain the map of the fit"), DesignWarning)
 
 
 def back_rows(owner: str, model: Any, Z: Array, given: Any) -> Callable[[Array], Array]:

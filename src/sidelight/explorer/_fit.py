@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 
 from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import as_chain, last_step_of, steps_of
-from sidelight.base.messages import error_message
+from sidelight.base.messages import count_of, error_message
 from sidelight.information.conditioning import Conditioning
 from sidelight.metrics.equivalence_metric import EquivalenceMetric
 from sidelight.metrics.multi_attribute_metric import MultiAttributeMetric
@@ -90,7 +90,9 @@ def hints_of(table: Table, statements: Sequence[Statement]) -> Hints:
         groups = _groups(given)
         across = groups[same[:, 0]] != groups[same[:, 1]]
         if not across.all():
-            remarks.append(f"{int((~across).sum())} pairs of rows of one group say nothing across groups: not used.")
+            within = int((~across).sum())
+            say = "says" if within == 1 else "say"
+            remarks.append(f"{count_of(within, 'pair of rows')} of one group {say} nothing across groups: not used.")
         same = same[across]
     return Hints(kept, given, same, different, attributes, axes, tuple(remarks))
 
@@ -188,8 +190,8 @@ def _hold(last: Any, X: Any, side: Mapping[str, Any], held: HeldPlaces) -> str:
     last.set_params(init=start).fit(X, **side, held=held.rows)
     last.set_params(init=init)  # the model file need not keep a start that says nothing of other rows
     return (
-        f"{len(held.rows):,} rows are held. The model alone would have put them {far:.2f} standard deviations of the "
-        "map away on average; trustworthiness says what that costs."
+        f"Held: {count_of(len(held.rows), 'row')}. The model alone would have put them {far:.2f} standard deviations "
+        "of the map away on average; trustworthiness says what that costs."
     )
 
 

@@ -12,6 +12,8 @@ import anywidget
 import numpy as np
 import traitlets
 
+from sidelight.base.messages import count_of
+
 from ._answers import refused, respond
 from ._explorer import Explorer
 from ._kept import write_page
@@ -65,7 +67,7 @@ class ExplorerWidget(anywidget.AnyWidget):
         self.on_msg(self._asked)
 
     def __repr__(self) -> str:
-        return f"ExplorerWidget of {self.explorer.table.n} rows"
+        return f"ExplorerWidget of {count_of(self.explorer.table.n, 'row')}"
 
     @property
     def model(self) -> Any:

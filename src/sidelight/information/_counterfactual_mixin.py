@@ -28,7 +28,7 @@ from sidelight.side.one_value import with_columns_of
 
 from ._adapt import AdaptedRows, adapt_maps
 from ._correction import change_of_given, corrected_rows, moved_to_group
-from ._extrapolation import check_row_can_be_kept, warn_of_extrapolation
+from ._extrapolation import check_row_can_be_kept, warn_of_extrapolation, warn_of_nothing_kept
 from ._informed_mixin import InformedMixin
 from ._informed_slopes import InformedSlopes
 from ._new_group import read_new_group, refuse_unadaptable
@@ -107,6 +107,8 @@ class CounterfactualMixin(InformedSlopes):
         -----
         ExtrapolationWarning
             If more than a tenth of the rows are unlike any training row of the new ``given`` (``overlap`` below 0.01).
+        DesignWarning
+            If ``residual="auto"`` keeps nothing of the rows (``change_.kept`` is 0).
 
         Examples
         --------
@@ -139,6 +141,8 @@ class CounterfactualMixin(InformedSlopes):
         if known is not None and now is not None and places is not None:
             at = np.flatnonzero(known.complete & now.complete)
             kept[at] = places.model.kept if share is None else share
+            if share is None and len(at) and places.model.kept == 0.0:
+                warn_of_nothing_kept(type(self).__name__)
             new, old = known.features[at], now.features[at]
             if keeps_row:
                 own = self.frame_.inside(dense_points(checked))[at]

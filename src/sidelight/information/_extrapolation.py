@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sidelight.base.messages import error_message
 from sidelight.base.types import Array
-from sidelight.base.warnings import ExtrapolationWarning, warn
+from sidelight.base.warnings import DesignWarning, ExtrapolationWarning, warn
 from sidelight.maps.overlap import UNUSUAL, extrapolates
 from sidelight.side.given import Given
 
-__all__ = ["check_row_can_be_kept", "warn_of_extrapolation"]
+__all__ = ["check_row_can_be_kept", "warn_of_extrapolation", "warn_of_nothing_kept"]
 
 
 def check_row_can_be_kept(owner: object, given: Given | None, given_now: object, *, return_std: bool) -> None:
@@ -31,3 +31,10 @@ def warn_of_extrapolation(owner: str, overlap: Array) -> None:
         rule = f"was never seen near {n_far} of the {len(overlap)} rows, so that the result is an extrapolation"
         remedy = "Look at overlap(X, given=...), and keep to rows where it is above 0.01"
         warn(error_message(owner, "given", "the value asked for", rule, remedy), ExtrapolationWarning)
+
+
+def warn_of_nothing_kept(owner: str) -> None:
+    """Warn that ``residual="auto"`` keeps nothing of rows whose current values were passed."""
+    rule = "keeps nothing of the rows: what groups leave of them points in unlike directions (change_.kept is 0)"
+    remedy = "Rows with the same place come out the same; set residual=1 to keep the whole difference, or 0 to agree"
+    warn(error_message(owner, "residual", "auto", rule, remedy), DesignWarning)

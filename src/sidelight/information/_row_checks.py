@@ -158,7 +158,7 @@ class RowChecks(InformedIntervals):
         except ValueError as error:
             if "contains NaN" not in str(error):
                 raise
-            remedy = 'Set missing="impute", or drop or fill those entries'
+            remedy = 'Set missing="expected", or drop or fill those entries'
             raise ValueError(error_message(self, "X", "NaN", "has missing entries", remedy)) from error
         numbers = checked_trajectory(owner, trajectory, len(X), missing)
         if not missing.fills:

@@ -124,7 +124,15 @@ def complete_rows(owner: object, X: Array) -> Array:
     """Rows without missing entries; others are refused."""
     if np.isnan(X).any():
         rule = "has no derivative by entries that are missing"
-        raise ValueError(error_message(owner, "X", "NaN", rule, "Impute the rows first, or leave them out"))
+        raise ValueError(
+            error_message(
+                owner,
+                "X",
+                "NaN",
+                rule,
+                "Fill them first, with impute(X) of the model or an Imputer, or leave these rows out",
+            )
+        )
     return X
 
 

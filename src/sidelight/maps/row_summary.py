@@ -123,7 +123,7 @@ def _refuse(owner: str, n: int, n_charts: int, seen: Array, empty: int) -> None:
         rule = f"is more than the {n} rows of X"
         raise ValueError(error_message(owner, "n_charts", n_charts, rule, f"Give at most {n}, or more rows"))
     if empty:
-        rule = "have no observed entry"
+        rule = f"{'has' if empty == 1 else 'have'} no observed entry"
         message = error_message(owner, "X", f"{empty} rows", rule, "Leave them out of the fit")
         warn(message, UserWarning)
     if (seen == 0).any():

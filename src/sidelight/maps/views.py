@@ -196,6 +196,6 @@ def observed_rows(owner: object, V: list[Array], n_wanted: int) -> list[Array]:
         rule = "shares no row with X, so the views cannot be aligned"
         raise ValueError(error_message(owner, "y", f"{len(seen[1])} rows", rule, remedy))
     if len(paired) < min(n, n_wanted):
-        rule = "do not determine the rotation of one view against the other"
+        rule = f"{'does' if len(paired) == 1 else 'do'} not determine the rotation of one view against the other"
         warn(error_message(owner, "y", f"{len(paired)} pairs", rule, remedy), UserWarning)
     return seen

@@ -42,6 +42,8 @@ MOST_LEVELS = len(CATEGORIES) * len(MARKERS)
 """Categories that can be told apart; the rarer ones share the last."""
 FEW_INTEGERS = 12
 """Integer columns with at most so many values are read as categories."""
+FENCE = 3.0
+"""Values so many distances of the quartiles beyond them are outliers for the colours (Tukey's outer fences)."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,33 @@ class Numbers:
         known = self.values[np.isfinite(self.values)]
         return (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
 
+    @property
+    def colour_limits(self) -> tuple[float, float]:
+        """Values at the two ends of the colours: :attr:`limits`, without outliers that would make all rows one colour.
+
+        Values beyond three times the distance between the quartiles, counted from these, take the colour of the ends,
+        but only where they stretch the range to twice that of the others or more.
+
+        Examples
+        --------
+        >>> Numbers("price", np.array([1.0, 2.0, 3.0, 4.0, 1000.0])).colour_limits
+        (1.0, 4.0)
+        """
+        if self.period is not None:
+            return self.limits
+        low, high = self.limits
+        known = self.values[np.isfinite(self.values)]
+        kept = known[_within_fences(known)] if known.size else known
+        inner = (float(kept.min()), float(kept.max())) if kept.size else (low, high)
+        return inner if 0.0 < inner[1] - inner[0] <= (high - low) / 2 else (low, high)
+
+    def beyond_colours(self, values: NDArray[np.float64]) -> tuple[int, int]:
+        """Return how many of some values are below and above :attr:`colour_limits`."""
+        if self.period is not None:
+            return 0, 0
+        low, high = self.colour_limits
+        return int((values < low).sum()), int((values > high).sum())
+
 
 def column_of(
     values: Any, n: int, *, name: str = "", categorical: bool | None = None, period: float | None = None
@@ -96,6 +125,9 @@ def column_of(
     >>> column_of([1.5, float("nan")], 2).limits
     (1.5, 1.5)
     """
+    if isinstance(values, str):
+        rule, remedy = "is a text, not one value a row", f"Pass the column itself, such as table[{values!r}]"
+        raise ValueError(error_message("column", name or "colour", repr(values), rule, remedy))
     array = _as_objects_or_numbers(values)
     if array.shape != (n,):
         rule = f"does not give {n} rows one value each"
@@ -129,6 +161,21 @@ def column_names(table: Any) -> list[Any]:
 def name_of_column(values: Any, otherwise: str = "") -> str:
     """Return the name that a series carries, or ``otherwise``."""
     return str(getattr(values, "name", None) or otherwise)
+
+
+def _within_fences(known: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether values are within three times the distance between the quartiles from these.
+
+    Where half of the values are the same (counts that are mostly 0), the quartiles are those of the others.
+    """
+    middle = float(np.median(known))
+    first, third = np.quantile(known, (0.25, 0.75))
+    others = known[known != middle]
+    if first == third and others.size:
+        first, third = np.quantile(others, (0.25, 0.75))
+    reach = FENCE * (third - first)
+    within: NDArray[np.bool_] = (known >= first - reach) & (known <= third + reach)
+    return within | (known == middle)
 
 
 def _as_objects_or_numbers(values: Any) -> NDArray[Any]:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["scatter"]
 
+EXTENDED = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
+"""How the colour bar shows that there are values below and above its ends."""
+
 
 def scatter(
     Z: Any,
@@ -115,15 +118,17 @@ def _draw_categories(ax: Axes, plane: LatentPlane, column: Categories, style: di
 def _draw_numbers(ax: Axes, plane: LatentPlane, column: Numbers, style: dict[str, Any]) -> None:
     missing = np.isnan(column.values)
     _draw_missing(ax, plane, missing, style)
-    low, high = column.limits
+    low, high = column.colour_limits
     known = column.values[~missing]
+    below, above = column.beyond_colours(known)
+    ends = EXTENDED[below > 0, above > 0]
     if column.period is not None:
         known = known % column.period
     here = plane.shown[~missing]
     palette = "viridis" if column.period is None else _circle()
     drawn = ax.scatter(here[:, 0], here[:, 1], c=known, cmap=palette, vmin=low, vmax=high, **style)
     # Inside the Axes' own frame of reference, the bar stays beside a map of any shape.
-    bar = ax.figure.colorbar(drawn, cax=ax.inset_axes((1.03, 0.1, 0.035, 0.8)), label=column.name)
+    bar = ax.figure.colorbar(drawn, cax=ax.inset_axes((1.03, 0.1, 0.035, 0.8)), label=column.name, extend=ends)
     if column.period is not None:
         bar.set_ticks([column.period * quarter / 4 for quarter in range(5)])
     bar.solids.set_alpha(1.0)  # type: ignore[union-attr]

@@ -18,8 +18,9 @@ from sidelight.plot._walk import walk
 
 from ._context import Context, Forward
 from ._informed import entries_in_words, given_in_words
-from ._map_sections import FORWARD_SIDE, profile_of
+from ._map_sections import FORWARD_SIDE
 from ._png import sheet
+from ._profile import profile_key, profile_of
 from ._section import Section, pack
 
 __all__ = ["across_section"]
@@ -47,6 +48,8 @@ def across_section(context: Context) -> Section | None:
         "where there are no similar rows and the model extrapolates. Move the sliders or click a cell."
     )
     html = "".join(_grid_html(k, grid) for k, grid in enumerate(grids)) + f'<p class="caption">{caption}</p>'
+    keys = list(dict.fromkeys(profile_key(grid["profile"]) for grid in grids if "profile" in grid))
+    html += keys[0] if len(keys) == 1 else ""
     return Section("across", "The same places for other values", html, {"grids": grids})
 
 

@@ -109,9 +109,12 @@ def column_data(column: Column, kept: NDArray[np.intp], group: str) -> dict[str,
     """Return a column as the script reads it, for the ``kept`` rows."""
     named: dict[str, Any] = {"name": column.name, "group": group}
     if isinstance(column, Numbers):
-        low, high = column.limits
+        low, high = column.colour_limits
         values = pack_numbers(column.values[kept], exact=column.is_date)
-        told = {"low": low, "high": high, "period": column.period, "values": values}
+        told: dict[str, Any] = {"low": low, "high": high, "period": column.period, "values": values}
+        n_beyond = sum(column.beyond_colours(column.values[kept]))
+        if n_beyond:
+            told["beyond"] = {"rows": n_beyond, "least": column.limits[0], "most": column.limits[1]}
         return named | {"kind": "numbers", **told} | ({"date": True} if column.is_date else {})
     named |= {"kind": "categories", "levels": [_shortened(level) for level in column.levels]}
     if column.entry_codes is None:

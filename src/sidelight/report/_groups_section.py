@@ -7,6 +7,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.base.messages import count_of
 from sidelight.explain._compared import RATE, Compared, compared, compared_in_words
 from sidelight.plot._colouring import Categories
 
@@ -41,7 +42,7 @@ def _reason_section(groups: Categories, found: Found) -> Section:
 
 def _group(context: Context, groups: Categories, level: int, one: Compared) -> str:
     count = int((groups.codes == level).sum())
-    name = f"<b>{escape(groups.levels[level])}</b> <span>({count:,} rows)</span>"
+    name = f"<b>{escape(groups.levels[level])}</b> <span>({count_of(count, 'row')})</span>"
     if context.image_shape is not None and len(one.feature) == int(np.prod(context.image_shape)):
         sure = np.where(one.fdr <= RATE, one.effect, 0.0)
         alt = f"{groups.levels[level]} minus all others"
@@ -63,7 +64,7 @@ def _table(context: Context, groups: Categories, level: int, one: Compared) -> s
     head = ["column", *(("here", "elsewhere") if means else ()), "difference in SD (95 %)"]
     table = markup_table(rows, [*head, "moves it on the map by", "false discovery rate"], "numbers bars")
     left = len(one.feature) - LISTED
-    return table + (f'<p class="caption">and {left:,} more columns.</p>' if left > 0 else "")
+    return table + (f'<p class="caption">and {count_of(left, "more column")}.</p>' if left > 0 else "")
 
 
 def _means(context: Context, groups: Categories, level: int) -> dict[str, tuple[str, str]]:
@@ -111,5 +112,5 @@ def _caption(context: Context, n_rows: int) -> str:
         ]
     if context.informed:
         words.append("Columns are compared after subtracting the effect of given.")
-    words.append(f"Measured on {n_rows:,} rows.")
+    words.append(f"Measured on {count_of(n_rows, 'row')}.")
     return f'<p class="caption">{" ".join(words)}</p>'

@@ -10,20 +10,19 @@ from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities
 from sidelight.plot._colouring import CATEGORIES, CYCLE, MISSING, Numbers
-from sidelight.plot._forward import MOST_BARS
 from sidelight.plot._pictures import Bytes, shrink, to_pictures
 from sidelight.plot._plane import SHAPE, LatentPlane, plane_of
 from sidelight.plot._shading import affordable
 
-from ._columns import MOST_TOLD, DataRows, column_data
+from ._columns import MOST_TOLD, column_data
 from ._context import Context, Forward
 from ._informed import entries_in_words
-from ._place_intervals import LEVEL, packed_widths
 from ._png import data_uri, sheet
+from ._profile import profile_in_words, profile_key, profile_of
 from ._reliability import LEAST
 from ._section import Section, pack
 
-__all__ = ["density_section", "forward_section", "map_section", "profile_of"]
+__all__ = ["density_section", "forward_section", "map_section"]
 
 MOST_PIXELS = 4_000_000
 """Pixels of the sheet of thumbnails: within what phones decode, about 2 MB at most."""
@@ -33,8 +32,6 @@ FORWARD_SIDE = 48
 """Longer side of a forward-mapped picture in pixels."""
 DENSITY_MARGIN = 0.4
 """Room around the rows for the density to fade, so that no edge shows when the map is moved."""
-MOST_PROFILE = 60
-"""Features of a profile; of more, those that change most over the lattice."""
 
 MAP_HTML = """
 <div class="map-grid">
@@ -197,80 +194,22 @@ def forward_section(context: Context) -> Section | None:
     }
     if context.image_shape is not None:
         data["sheet"] = sheet(_forward_pictures(context, forward), forward.lattice.columns)
-        shows = "the picture"
+        shows, key = "the picture", ""
     else:
-        profile = profile_of(context, forward)
-        data["profile"] = profile
-        shown = len(profile["names"])
-        drawn = len(context.in_units(forward.rows[:1]).names) or shown
-        some = "" if shown == drawn else f" the {shown} most changing of"
-        shape = "bars" if shown <= MOST_BARS else "a line"
-        shows = f"as {shape}{some} the {drawn} {_drawn_kind(profile)}, each scaled to its range over the map,"
+        profile = data["profile"] = profile_of(context, forward)
+        shows, key = profile_in_words(profile), profile_key(profile)
     held = f", {_shown_for(context)}" if context.shown_for else ""
     html = (
         '<canvas id="mosaic" class="figure" role="img" aria-label="Forward map on a lattice"></canvas>'
         f'<p class="caption">Each cell shows {shows} at its point of the map, reconstructed by the model{held}. '
-        "Cells fade where there is little data and are blank where there is none.</p>"
+        f"Cells fade where there is little data and are blank where there is none.</p>{key}"
     )
     return Section("forward", "From map to data", html, data, wide=context.plane.n_components == 1)
-
-
-def _drawn_kind(profile: dict[str, Any]) -> str:
-    """What bars and lines show: the numbers, where there are categories beside them."""
-    categories = [column["name"] for column in profile["categories"]]
-    if not categories:
-        return "features"
-    return "categories" if profile["names"] == categories else "numerical features"
 
 
 def _forward_pictures(context: Context, forward: Forward) -> Bytes:
     assert context.image_shape is not None
     return shrink(to_pictures(context.pixels(forward.rows), context.image_shape, context.limits), FORWARD_SIDE)
-
-
-def profile_of(context: Context, forward: Forward) -> dict[str, Any]:
-    """Return the lattice's rows in the units of the data, feature by feature scaled to its range where there is data.
-
-    Categories have their names, and are drawn only where there is no number to draw: at the height of their number.
-    """
-    found = context.in_units(forward.rows)
-    values, names = found.numbers, list(found.names)
-    if not names:
-        values = np.column_stack([column.codes for column in found.categories]).astype(np.float64)
-        names = [column.name for column in found.categories]
-    here = (forward.share > 0.0) & np.isfinite(values).all(axis=1)
-    inside = values[here] if here.any() else np.nan_to_num(values)
-    low, high = inside.min(axis=0), inside.max(axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    chosen = np.arange(len(low))
-    if len(low) > MOST_PROFILE:
-        chosen = np.sort(np.argsort(-inside.std(axis=0), kind="stable")[:MOST_PROFILE])
-    heights = np.clip(np.nan_to_num((values - low) / span), 0.0, 1.0)[:, chosen]
-    return {
-        "names": [names[k] for k in chosen],
-        "dates": [names[k] in found.dates for k in chosen],
-        "low": [float(low[k]) for k in chosen],
-        "high": [float(high[k]) for k in chosen],
-        "heights": pack(np.rint(heights * 255.0), "uint8"),
-        "bars": len(chosen) <= MOST_BARS,
-        "interval": _intervals(context, forward, found, span, chosen),
-        "categories": [
-            {"name": column.name, "levels": list(column.levels), "codes": pack(column.codes, "int8")}
-            for column in found.categories[:MOST_TOLD]
-        ],
-    }
-
-
-def _intervals(
-    context: Context, forward: Forward, found: DataRows, span: NDArray[Any], chosen: NDArray[np.intp]
-) -> dict[str, Any] | None:
-    """Widths of the intervals of the chosen numbers below and above them, in parts of their range."""
-    if forward.ends is None or not found.names:
-        return None
-    lower, upper = (context.in_units(end).numbers for end in forward.ends)
-    widths, widest = packed_widths(found.numbers, (lower, upper), span)
-    below, above = (pack(side[:, chosen], "uint8") for side in widths)
-    return {"below": below, "above": above, "widest": [float(f"{widest[k]:.4g}") for k in chosen], "level": LEVEL}
 
 
 def density_section(context: Context) -> Section | None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import last_step_of
+from sidelight.base.messages import count_of
 from sidelight.explain._axes import WHOLE
 
 from ._context import Context
@@ -70,7 +71,16 @@ def _axis(context: Context, columns: Columns, name: str, k: int) -> str:
         for j in listed
     ]
     table = markup_table(rows, ("column", "share that the axis explains", ""), "bars") if rows else ""
+    table += _rest(own["share"], len(listed))
     return f"<figure>{title}<p>{escape(axis_in_words(own, _direction(context, k)))}</p>{table}</figure>"
+
+
+def _rest(shares: NDArray[Any], n_listed: int) -> str:
+    """Say how many columns are not listed, and the largest share among them."""
+    left = len(shares) - n_listed
+    if not (n_listed and left):
+        return ""
+    return f'<p class="caption">and {count_of(left, "more column")} with shares of at most {shares[n_listed]:.2f}.</p>'
 
 
 def axis_in_words(own: Columns, going: str) -> str:
@@ -137,8 +147,8 @@ def _regions(context: Context, columns: Columns, names: list[str]) -> str:
         for k, name in enumerate(names):
             own = _where(columns, (columns["axis"] == name) & (columns["region"] == region))
             cells.append(escape(axis_in_words(own, _direction(context, k))))
-        count = int(columns["rows"][columns["region"] == region][0])
-        rows.append((escape(f"{region} ({count} rows)"), *cells))
+        n_rows = int(columns["rows"][columns["region"] == region][0])
+        rows.append((escape(f"{region} ({count_of(n_rows, 'row')})"), *cells))
     head = ("from left to right", *(f"axis {name}" for name in names))
     return f"<details><summary>In regions of the map</summary>{markup_table(rows, head, 'words')}</details>"
 
@@ -149,5 +159,5 @@ def _caption(context: Context, n_rows: int) -> str:
         words.append("Columns are shown after subtracting the effect of given.")
     if context.plane.n_components > MOST_AXES:
         words.append(f"The first {MOST_AXES} of {context.plane.n_components} axes.")
-    words.append(f"Measured on {n_rows:,} rows. It describes what the map uses, not causes.")
+    words.append(f"Measured on {count_of(n_rows, 'row')}. It describes what the map uses, not causes.")
     return f'<p class="caption">{" ".join(words)}</p>'

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.base.messages import count_of
 from sidelight.plot._plane import Floats
 
 from ._examples import Examples
@@ -58,7 +59,7 @@ def _of_rows(examples: Examples) -> Errors:
             rival = "linear regression (ridge) learned from the other half"
         else:
             q = min(int(examples.model.n_components), *X_learn.shape)
-            found[f"PCA, {q} components"] = _principal(X_learn, q)(X)
+            found[f"PCA, {count_of(q, 'component')}"] = _principal(X_learn, q)(X)
             rival = "PCA learned from the other half"
         words = f"Measured on {len(held):,} of the rows given to the report; {rival}."
     return Errors({name: _mean_square(rows - Y) for name, rows in found.items()}, _mean_square(Y - Y.mean(0)), words)

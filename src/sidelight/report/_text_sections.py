@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities, history_of
 from sidelight.base.chain import last_step_of, name_of, steps_of
+from sidelight.base.messages import count_of
 from sidelight.plot._annealing import path_of
 
 from ._chart import line_chart, path_chart
@@ -33,6 +34,15 @@ __all__ = [
 
 FEWEST_ROWS = 4
 """With fewer rows neighbourhoods say nothing."""
+NOTATION = (
+    "In the files beside this report, <code>row</code> is the number of a row in its file, from 0, without a heading. "
+    "<code>z1</code>, <code>z2</code>, ... are its place on the map (the axes latent 1, latent 2, ...). "
+    "<code>density</code> is the share of the rows that are less typical, and <code>unusual</code> says where it is "
+    "below 0.01. An encoded category is called after its column and its value: site_Dayton is 1 where site is Dayton."
+)
+"""What the columns of embedding.csv and the names of features mean."""
+SHOWN_NOTES = 3
+"""Notes below the summary; more of them are folded."""
 SCORED_ROWS = 2000
 """Rows, evenly spaced, that are sent back from the map."""
 
@@ -42,8 +52,12 @@ def summary(context: Context) -> str:
     values = f" of {_widths(context)} values" if context.n_features else ""
     pictures = "" if context.image_shape is None else f" ({context.image_shape[0]}×{context.image_shape[1]} pictures)"
     sentence = f"{_samples(context)}{values}{pictures} {_made_by(context)}."
-    notes = "".join(f"<p class='note'>{escape(note)}</p>" for note in context.notes)
-    return f"<p class='summary'>{escape(sentence)}</p>{notes}"
+    notes = [f"<p class='note'>{escape(note)}</p>" for note in context.notes]
+    shown = "".join(notes[:SHOWN_NOTES])
+    if len(notes) > SHOWN_NOTES:
+        rest = "".join(notes[SHOWN_NOTES:])
+        shown += f"<details><summary>{count_of(len(notes) - SHOWN_NOTES, 'more note')}</summary>{rest}</details>"
+    return f"<p class='summary'>{escape(sentence)}</p>{shown}"
 
 
 def _widths(context: Context) -> str:
@@ -57,7 +71,7 @@ def _samples(context: Context) -> str:
     """Number and kind of samples, in words."""
     examples, n = context.examples, context.n_rows
     if examples is None or (examples.structure == "rows" and not examples.paired):
-        return f"{n:,} rows"
+        return count_of(n, "row")
     kind = {"rows": "rows", "sequence": "sequences", "grid": "pictures"}[examples.structure]
     return f"{n:,} {'pair of' if n == 1 else 'pairs of'} {kind}" if examples.paired else f"{n:,} {kind}"
 
@@ -212,7 +226,7 @@ def path_section(context: Context) -> Section | None:
     if not history_of(context.model) or capabilities(last_step_of(context.model)).is_network:
         return None
     path = path_of(context.model)
-    words = f"{len(path.objective):,} iterations"
+    words = count_of(len(path.objective), "iteration")
     if path.annealed:
         stages = len(path.stages)
         words += f" in {stages} stage{'s' if stages > 1 else ''}; a line marks where the regularization λ changes"
@@ -288,4 +302,5 @@ def origin_section(context: Context) -> Section:
     if context.date is not None:
         words = f"{context.date}. {words}"
     command = "" if context.command is None else f'<pre class="command">{escape(context.command)}</pre>'
-    return Section("origin", "How it was made", f'{command}<p class="versions">{escape(words)}.</p>')
+    notation = f'<p class="caption">{NOTATION}</p>' if command and context.map is not None else ""
+    return Section("origin", "How it was made", f'{command}<p class="versions">{escape(words)}.</p>{notation}')

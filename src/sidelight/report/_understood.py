@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sidelight.base.capabilities import given_of
+from sidelight.base.messages import count_of
 from sidelight.base.model import FittedModel
 
 __all__ = ["column_in_words", "understood"]
@@ -22,11 +23,11 @@ def column_in_words(column: Any) -> str:
     'hour (period 24)'
     """
     if column.kind == "category":
-        kind = f"{len(column.categories)} categories"
+        kind = count_of(len(column.categories), "category")
     elif column.kind == "angle":
         kind = "angle in degrees" if column.period == 360.0 else f"period {column.period:g}"
     else:
-        kind = f"{len(column.categories)} ordered values" if column.categories else "number"
+        kind = count_of(len(column.categories), "ordered value") if column.categories else "number"
     return f"{column.name} ({kind})"
 
 

@@ -70,6 +70,7 @@ class AcrossGrid {
     const context = sharpContext(canvas, width, height);
     context.imageSmoothingEnabled = false;
     this.map.drawCell(context, k, 0, 0, width, height);
+    canvas.onpointermove = (event) => { canvas.title = this.map.nameAt(k, event.offsetX, width); };
     const doubt = this.map.share[k] ? "" : ", extrapolated";
     this.byId("text").textContent = `${this.data.name} = ${this.data.values[value]}, place ${place + 1} of ${this.data.columns}${doubt}`;
     this.byId("values").replaceChildren(...entryList(this.map.remarkable(k)));

@@ -2,6 +2,7 @@
 
 const DATA = JSON.parse(document.getElementById("sidelight-data").textContent);
 const SHADES = 64;   // stamps of a numerical colour
+const MOST_REMARKABLE = 8;   // features that are listed at the pointer
 
 class Colouring {
   constructor(scatter, data, legend) {
@@ -98,17 +99,27 @@ class Colouring {
     const bar = element("canvas", { class: "bar" });
     const context = sharpContext(bar, 232, 12);
     for (let x = 0; x < 232; x++) { context.fillStyle = colour(x / 231); context.fillRect(x, 0, 1.5, 12); }
-    const ends = element("div", { class: "ends" }, element("span", {}, writeEntry(column, column.low)), element("span", {}, writeEntry(column, column.high)));
+    const { rows, least, most } = column.beyond ?? { rows: 0 }, write = (value) => writeEntry(column, value);
+    const ends = element("div", { class: "ends" }, element("span", {}, (rows && least < column.low ? "≤ " : "") + write(column.low)),
+      element("span", {}, (rows && most > column.high ? "≥ " : "") + write(column.high)));
     this.legend.append(element("h3", {}, column.name), bar, ends);
+    if (rows) this.legend.append(this.beyond(rows, write(least), write(most)));
     if (missing) this.legend.append(element("ul", {}, this.item("missing", missing, 0, [this.data.missing, 0])));
   }
 
-  // What the tooltip says of a row: the colour, the columns that the user named, the first features, how many more.
+  // Outliers that would make all other rows one colour take the colours of the ends.
+  beyond(rows, least, most) {
+    const are = rows === 1 ? "1 row is beyond the ends and has the colour of one" : `${rows.toLocaleString("en")} rows are beyond the ends and have their colours`;
+    return element("p", { class: "caption beyond" }, `${are} (the range is ${least} to ${most}).`);
+  }
+
+  // What the tooltip says of a row: the colour, the columns that the user named, the first features, how many more and where they are.
   describe(row) {
     const told = this.data.told, first = this.columns[this.current];
     const of = (group) => this.columns.filter((column) => column.group === group && column !== first);
     const named = of("Columns"), features = of("Features");
-    const more = this.data.more + Math.max(0, named.length - told) + Math.max(0, features.length - told);
+    const stored = Math.max(0, named.length - told) + Math.max(0, features.length - told), where = stored ? "under Colour by" : "not stored in this page";
+    const count = this.data.more + stored, more = count ? `and ${count.toLocaleString("en")} more, ${this.data.more && stored ? "some " : ""}${where}` : "";
     const shown = [...(first ? [first] : []), ...named.slice(0, told), ...features.slice(0, told), ...of("Reliability")];
     return [shown.map((column) => [column.name, this.entry(column, row)]), more];
   }
@@ -131,7 +142,7 @@ class Tooltip {
     for (const [name, value] of entries) list.append(element("dt", {}, name), element("dd", {}, value));
     const picture = this.picture(row), name = this.data.names && this.data.names[row];
     const head = name ? element("strong", {}, name, element("span", {}, ` row ${this.number(row)}`)) : element("strong", {}, `row ${this.number(row)}`);
-    const rest = more ? [element("p", {}, `and ${more.toLocaleString("en")} more`)] : [];
+    const rest = more ? [element("p", {}, more)] : [];
     this.box.replaceChildren(...(picture ? [picture] : []), head, list, ...rest);
     this.box.hidden = false;
     const { width, height } = this.box.getBoundingClientRect(), room = this.stage.getBoundingClientRect();
@@ -168,8 +179,8 @@ class Tooltip {
 
 // Names and values of a list, an interval smaller beside the value.
 function entryList(entries) {
-  return entries.flatMap(([name, value, ends]) => [element("dt", { title: name }, name),
-    element("dd", {}, value, ...(ends ? [element("small", {}, ends)] : []))]);
+  return entries.flatMap(([name, value, ends]) => (value === "" ? [element("dd", { class: "rest" }, name)]
+    : [element("dt", { title: name }, name), element("dd", {}, value, ...(ends ? [element("small", {}, ends)] : []))]));
 }
 
 // Draw picture k of a sheet into a box.
@@ -227,6 +238,16 @@ class ForwardMap {
     }
   }
 
+  // The name and value of the bar (or point of the line) at a place of a drawn cell, as its tooltip.
+  nameAt(k, x, width) {
+    if (!this.data.profile) return "";
+    const { names, dates, low, high, bars } = this.data.profile, d = names.length, gap = 0.06 * width;
+    const share = (x - gap) / (width - 2 * gap), j = Math.max(0, Math.min(d - 1, bars ? Math.floor(share * d) : Math.round(share * (d - 1))));
+    const value = low[j] + this.heights[k * d + j] / 255 * (high[j] - low[j]);
+    const told = this.categories.find((column) => column.name === names[j]);
+    return `${names[j]}: ${told ? told.levels[told.codes[k]] ?? "missing" : writeEntry({ date: dates[j] }, dates[j] ? Math.round(value) : +value.toPrecision(3))}`;
+  }
+
   // The features of a cell that are farthest from the middle of their range, with their values.
   remarkable(k) {
     if (!this.data.profile) return [];
@@ -234,9 +255,10 @@ class ForwardMap {
     const order = names.map((_, j) => j).sort((a, b) => Math.abs(share(b) - 0.5) - Math.abs(share(a) - 0.5));
     const told = this.categories.map((column) => [column.name, column.levels[column.codes[k]] ?? "missing"]);
     const drawn = order.filter((j) => !this.categories.some((column) => column.name === names[j]));
+    const left = drawn.length - MOST_REMARKABLE, rest = left > 0 ? [[`and ${left} more in the ${this.data.profile.bars ? "bars" : "line"}`, ""]] : [];
     const value = (j) => low[j] + share(j) * (high[j] - low[j]);
     const written = (j) => (dates[j] ? writeEntry({ date: true }, Math.round(value(j))) : writeNumber(+value(j).toPrecision(3)));
-    return [...drawn.slice(0, 8).map((j) => [names[j], written(j), this.ends(k, j, value(j))]), ...told];
+    return [...drawn.slice(0, MOST_REMARKABLE).map((j) => [names[j], written(j), this.ends(k, j, value(j))]), ...rest, ...told];
   }
 
   // The interval of a number, in brackets; empty where there is none.
@@ -257,6 +279,7 @@ class ForwardMap {
     context.imageSmoothingEnabled = false;
     context.globalAlpha = Math.max(0.25, this.share[k] / 255);
     this.drawCell(context, k, 0, 0, width, height);
+    canvas.onpointermove = (event) => { canvas.title = this.nameAt(k, event.offsetX, width); };
     const place = dimensions === 1 ? `z = ${u.toFixed(2)}` : `z = (${u.toFixed(2)}, ${v.toFixed(2)})`;
     const doubt = this.share[k] ? "" : " No data near: the model extrapolates.";
     text.textContent = `${place}, log density ${this.logDensity[k].toFixed(2)}.${doubt}`;

@@ -104,7 +104,8 @@ class Selection {
     pictures.replaceChildren(...(few || !this.sheet ? [] : this.meanPictures(own, others)));
     const found = few ? [] : differences(this.colouring.columns.filter((column) => column.group !== "Reliability"), own, others);
     const sure = found.filter((one) => Math.abs(one.effect) > one.half).length;
-    const said = found.length ? ` ${sure} of ${found.length} stored columns differ.` : "";
+    const listed = found.length > MOST_DIFFERENCES ? `; the ${MOST_DIFFERENCES} that differ most are listed` : "";
+    const said = found.length ? ` ${sure} of ${found.length} stored columns differ${listed}.` : "";
     text.textContent = `${write(own.length)} selected, compared with the other ${others.length.toLocaleString("en")}.`
       + (few ? " Each side needs two rows or more." : said);
     if (!found.length) return;

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from sidelight.base.messages import error_message
+from sidelight.base.messages import count_of, error_message
 from sidelight.base.warnings import DesignWarning, warn
 
 from .given import Column, EncodedGiven, Given
@@ -265,7 +265,7 @@ def _warn_of_few(owner: str, groups: _Codes) -> None:
     few = np.flatnonzero(counts < FEWEST_ROWS)
     if len(few) == 0 or len(counts) < 2:
         return
-    shown = ", ".join(f"{groups.names[group]} ({counts[group]} rows)" for group in few[:_SHOWN])
+    shown = ", ".join(f"{groups.names[group]} ({count_of(counts[group], 'row')})" for group in few[:_SHOWN])
     shown += ", ..." if len(few) > _SHOWN else ""
     rule = f"has {len(few)} of {len(counts)} groups with fewer than {FEWEST_ROWS} rows ({shown}): nothing can be said"
     rule = f"{rule} of their counterparts in other groups"

@@ -266,7 +266,8 @@ def _column(
     period, chosen = _period(owner, kind), bandwidth is not None
     if kind is None:
         kind = "ordinal" if entries.order else "category" if entries.names else natural_kind(here)
-        warn_of_labels(owner, name, here, kind)
+        labels = f"pass it as text (astype(str)) or Conditioning(types={{{name!r}: 'category'}})"
+        warn_of_labels(owner, f"given column {name!r}", here, kind, labels, "types 'number'")
     if delta:
         return _delta_column(owner, name, here, kind)
     if kind == "category":

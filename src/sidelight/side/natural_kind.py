@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sidelight.base.warnings import DesignWarning, warn
 
-__all__ = ["natural_kind", "warn_of_labels"]
+__all__ = ["labels_in_words", "natural_kind", "warn_of_labels"]
 
 Array = npt.NDArray[Any]
 _FEW = 50  # integers with no more distinct values than this are categories
@@ -37,18 +37,28 @@ def natural_kind(entries: Array) -> str:
     return "category"
 
 
-def warn_of_labels(owner: object, name: str, entries: Array, kind: str) -> None:
-    """Warn (``DesignWarning``) of whole numbers taken as a quantity that repeat as the labels of groups do."""
-    if kind != "number" or not _are_whole(entries):
-        return
-    levels = len(set(entries.tolist()))
+def labels_in_words(entries: Array) -> str:
+    """Say that whole numbers that repeat as the labels of groups do are a quantity; "" if they do not repeat so.
+
+    >>> labels_in_words(np.repeat(np.arange(60), 20))
+    '60 whole numbers, each on 20 rows on average: taken as a quantity'
+    """
+    levels = len(np.unique(entries))
     if levels <= _FEW or len(entries) < _OFTEN * levels:
-        return
-    who = owner if isinstance(owner, str) else type(owner).__name__
-    each = f"each on {len(entries) / levels:.0f} rows on average"
-    labels = f"pass it as text (astype(str)) or Conditioning(types={{{name!r}: 'category'}}) if these are labels"
-    says = f"{who}: given column {name!r} has {levels} whole numbers, {each}: taken as a quantity; {labels}"
-    warn(f"{says}, or types 'number' if they are not.", DesignWarning)
+        return ""
+    return f"{levels} whole numbers, each on {len(entries) / levels:.0f} rows on average: taken as a quantity"
+
+
+def warn_of_labels(owner: object, column: str, entries: Array, kind: str, labels: str, otherwise: str) -> None:
+    """Warn (``DesignWarning``) of whole numbers taken as a quantity that repeat as the labels of groups do.
+
+    ``labels`` and ``otherwise`` say what to do if they are labels, and if they are not.
+    """
+    words = labels_in_words(entries) if kind == "number" and _are_whole(entries) else ""
+    if words:
+        who = owner if isinstance(owner, str) else type(owner).__name__
+        says = f"{who}: {column} has {words}; {labels} if these are labels, or {otherwise} if they are not."
+        warn(says, DesignWarning)
 
 
 def _are_whole(entries: Array) -> bool:

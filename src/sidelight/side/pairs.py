@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import error_message
+from sidelight.base.messages import count_of, error_message
 from sidelight.base.validation import check_integer
 
 from .row_numbers import check_made_for, checked_index, renumbered
@@ -81,7 +81,7 @@ class Pairs:
         return self.take(rows)
 
     def __repr__(self) -> str:
-        return f"Pairs({len(self.index)} pairs of {self.n_samples} rows)"
+        return f"Pairs({count_of(len(self.index), 'pair')} of {self.n_samples} rows)"
 
     def take(self, rows: Any) -> Pairs:
         """The pairs whose rows are both among ``rows`` (numbers, a mask or a slice), renumbered.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array
 
-from sidelight.base.messages import error_message
+from sidelight.base.messages import count_of, error_message
 from sidelight.base.validation import (
     DISTANCE_LIMIT,
     check_integer,
@@ -271,7 +271,7 @@ class Relation:
         return self.take(rows)
 
     def __repr__(self) -> str:
-        about = f"{len(self.entries)} pairs among" if self.kind == "pairs" else f"{self.kind} of"
+        about = f"{count_of(len(self.entries), 'pair')} among" if self.kind == "pairs" else f"{self.kind} of"
         return f"Relation({about} {len(self.index)} of {len(self)} rows)"
 
     def take(self, rows: Any) -> Relation:

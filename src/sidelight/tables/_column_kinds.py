@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.side.natural_kind import labels_in_words
 
 from ._date_text import date_format_of
 from ._identifiers import looks_like_key, says_identifier, why_identifier
@@ -205,7 +206,9 @@ def _understood_numbers(column: TableColumn, present: npt.NDArray[Any], **how: A
         return _use(column, "date", f"read as dates such as {present[0]:.0f}", date_format="%Y%m%d", **how)
     if _ANGLE.search(column.name) and present.min() >= 0 and 180 < present.max() <= 360:
         return _use(column, "angle", "degrees, by its name", **how)
-    return _use(column, "number", _range(present), **how)
+    labels = labels_in_words(present) if whole else ""
+    hint = f"; {labels}; kind 'category' if these are labels" if labels else ""
+    return _use(column, "number", _range(present) + hint, **how)
 
 
 def _are_days(name: str, present: npt.NDArray[Any]) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["looks_like_key", "says_identifier", "why_identifier"]
+__all__ = ["is_unnamed", "looks_like_key", "says_identifier", "why_identifier"]
 
 _NAMES = (
     r"id|ids|identifier|index|idx|row|rows|rowid|rowname|rownames|row[ _.-]?(?:names?|numbers?|no|nr|id)|uuid|guid|pid|"
@@ -27,6 +27,7 @@ _MEASURED = re.compile(
 _TOKEN = re.compile(
     r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[0-9a-f]{12,}|\S*\d\S*", re.IGNORECASE
 )
+_UNNAMED = re.compile(r"(?:unnamed:? ?\d+(?:\.\d+)?)?", re.IGNORECASE)
 _YEARS = (1500, 2200)
 _FEWEST = 5
 """With fewer rows, entries that all differ say nothing."""
@@ -44,6 +45,17 @@ def says_identifier(name: str) -> bool:
     return not bare or bool(_NAME.match(bare) or _CAMEL.match(bare))
 
 
+def is_unnamed(name: str) -> bool:
+    """Whether a column has no name in its file: an empty one, or what pandas makes of it.
+
+    Examples
+    --------
+    >>> [is_unnamed(name) for name in ("", "Unnamed: 0", "Unnamed: 0.1", "unnamed road")]
+    [True, True, True, False]
+    """
+    return _UNNAMED.fullmatch(name.strip()) is not None
+
+
 def why_identifier(name: str, values: npt.NDArray[np.float64]) -> str:
     """Return why whole numbers are an identifier, or "" where they are a measurement.
 
@@ -57,6 +69,8 @@ def why_identifier(name: str, values: npt.NDArray[np.float64]) -> str:
     if n < 3 or not np.array_equal(values, np.round(values)):
         return ""
     steps = np.diff(values)
+    if is_unnamed(name) and _is_index(values, steps):
+        return "it has no name and numbers the rows, as the index of a table does"
     if len(np.unique(values)) < n:
         return "it counts groups of rows" if not _MEASURED.search(name) and _counts_groups(values, steps) else ""
     if values[0] in (0, 1) and (steps == 1).all():
@@ -66,6 +80,12 @@ def why_identifier(name: str, values: npt.NDArray[np.float64]) -> str:
     if n >= 2 * _FEWEST and not _MEASURED.search(name) and _counts_with_gaps(values, steps):
         return "it counts rows, with gaps"
     return ""
+
+
+def _is_index(values: npt.NDArray[np.float64], steps: npt.NDArray[np.float64]) -> bool:
+    """Whether whole numbers may be an index: of a table, of some of its rows, or of several tables in one."""
+    mostly_new = len(np.unique(values)) > len(values) / 2
+    return bool(values.min() >= 0 and (mostly_new or np.mean(steps == 1) > 0.5))
 
 
 def _could_be_key(name: str, values: npt.NDArray[np.float64]) -> bool:
