@@ -15,6 +15,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -89,18 +90,31 @@ def _benchmark(name: str, what: str) -> float:
 
 
 def _family(module: str, name: str) -> float:
-    """``TASK; DATA; MEASURE`` of the table of families is ours, with `` @ RIVAL`` behind it that of a rival."""
+    """``TASK; DATA; MEASURE`` of the table of families is ours, with `` @ RIVAL`` behind it that of a rival.
+
+    With ``*`` in the name it is the mean over all rows that match.
+    """
     (rows,) = [one["rows"] for one in _file(FILES / "families.json")["families"] if one["module"] == module]
     what, _, rival = name.partition(" @ ")
-    (row,) = [row for row in rows if f"{row['task']}; {row['data']}; {row['measure']}" == what]
-    return float(row["rivals"][rival] if rival else row["ours"])
+    found = [row for row in rows if fnmatchcase(f"{row['task']}; {row['data']}; {row['measure']}", what)]
+    if not found or (len(found) > 1 and "*" not in what):
+        raise ValueError(f"{module} has {len(found)} rows of {what!r}")
+    return float(np.mean([row["rivals"][rival] if rival else row["ours"] for row in found]))
 
 
 def _reproduction(source: str, name: str) -> float:
-    """A number of ``reproductions/results/SOURCE.json`` by what it is."""
+    """A number of ``reproductions/results/SOURCE.json`` by what it is.
+
+    ``WHAT @ RIVAL`` is that of the bar that names a rival, ``≤ RIVAL (0.5)``; ``WHAT @ bar`` that of the only bar.
+    """
     rows = _file(ROOT / "reproductions" / "results" / f"{source}.json")["comparisons"]
-    (found,) = {row["ours"] for row in rows if row["what"] == name}
-    return float(found)
+    what, _, rival = name.partition(" @ ")
+    rows = [row for row in rows if row["what"] == what]
+    if not rival:
+        (found,) = {row["ours"] for row in rows}
+        return float(found)
+    (bar,) = {row["bar"] for row in rows if rival == "bar" or f" {rival} (" in row["bar"]}
+    return float(re.findall(_NUMBER, bar)[-1])
 
 
 _KEPT = sorted(path.stem for path in FILES.glob("*.json") if "checks" in _file(path))

@@ -57,7 +57,10 @@ def kept(monkeypatch, tmp_path):
     report.note("seconds", 1.0, rival=2.0, rival_name="A", ratio=2.0)
     report.note("seconds", 1.0, rival=9.0, rival_name="B", ratio=9.0)
     report.keep(tmp_path / "made.json", name="made")
-    rows = [{"task": "k-NN", "data": "iris", "measure": "error", "ours": 0.125, "rivals": {"LDA": 0.5}}]
+    rows = [
+        {"task": "k-NN", "data": "iris", "measure": "error", "ours": 0.125, "rivals": {"LDA": 0.5}},
+        {"task": "k-NN", "data": "wine", "measure": "error", "ours": 0.375, "rivals": {"LDA": 0.0}},
+    ]
     families = {"families": [{"module": "family_made", "rows": rows}]}
     (tmp_path / "families.json").write_text(json.dumps(families))
     monkeypatch.setattr(page_numbers, "FILES", tmp_path)
@@ -76,10 +79,26 @@ def kept(monkeypatch, tmp_path):
         ("made", "seconds ÷ error", 4.0),
         ("family_made", "k-NN; iris; error", 0.125),
         ("family_made", "k-NN; iris; error @ LDA", 0.5),
+        ("family_made", "k-NN; *; error", 0.25),
+        ("family_made", "k-NN; *; error @ LDA", 0.25),
     ],
 )
 def test_numbers_of_a_kept_benchmark_and_of_the_table_of_families(kept, source, name, value):
     assert value_of(source, name) == value
+
+
+@pytest.mark.parametrize("name", ["k-NN; glass; error", "k-NN; *; loss"])
+def test_rows_that_the_table_of_families_does_not_have_are_said(kept, name):
+    with pytest.raises(ValueError, match=f"family_made has 0 rows of '{re.escape(name)}'"):
+        value_of("family_made", name)
+
+
+def test_a_rival_of_a_reproduction_is_in_its_bar():
+    what = "queries of C (2000): learned"
+    assert value_of("usps_distance", f"{what} @ smoothed tangent distance") == 0.244
+    assert value_of("canvas", "camera: PSNR of the field, against linear filter and the source's rest @ bar") == 23.1618
+    with pytest.raises(ValueError, match="unpack"):
+        value_of("usps_distance", f"{what} @ bar")  # it has two
 
 
 @pytest.mark.parametrize("name", ["seconds @ ratio", "error @ LDA", "loss"])
