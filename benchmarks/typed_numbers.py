@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.page_numbers import FILES, LINES, ROOT, places_on
 
-__all__ = ["LIMITS", "Typed", "limits", "limits_text", "pages", "typed_numbers"]
+__all__ = ["LIMITS", "Typed", "limits", "limits_text", "of_page", "pages", "typed_numbers"]
 
 LIMITS = FILES / "typed_numbers.toml"
 _OPENING = """\
@@ -34,7 +34,7 @@ WITHOUT_MEASUREMENTS = {"docs/published.md"}
 _MADE = re.compile(r"<!-- families.*?<!-- end of families -->|<!-- totals -->.*?<!-- end of totals -->", re.S)
 _CODE = r"^(?P<fence>```|:::).*?^(?P=fence)`*$|`[^`]+`"
 _PACKAGES = r"Python|NumPy|SciPy|scikit-learn|[\w-]*[Ll]earn|openTSNE|plotly|datamapplot|embedding-atlas|scanpy|torch"
-_LISTED = r"[\d.]+[a-z]?(?:(?:,| and| or| to|,? und)\s+[\d.]+[a-z]?)*"
+_LISTED = r"[\d.]+[a-z]?(?:(?:,| and| or| to)\s+[\d.]+[a-z]?)*"
 _NOT_MEASURED = tuple(
     re.compile(pattern, re.S | re.M)
     for pattern in (
@@ -95,6 +95,13 @@ def typed_numbers(text: str, lines: Iterable[str] = ()) -> list[Typed]:
     return [Typed(row + 1, left[slice(*span)], shown[row]) for row, span in zip(rows, spans, strict=True)]
 
 
+def of_page(page: str) -> list[Typed]:
+    """The typed numbers of a page by its path."""
+    if page in WITHOUT_MEASUREMENTS:
+        return []
+    return typed_numbers((ROOT / page).read_text(encoding="utf-8"), LINES.get(page, ()))
+
+
 def limits() -> Mapping[str, int]:
     """How many typed numbers each page may have; a page that is not named, none."""
     return tomllib.loads(LIMITS.read_text(encoding="utf-8")) if LIMITS.exists() else {}
@@ -119,20 +126,14 @@ def _erase(letters: list[str], start: int, end: int) -> None:
     letters[start:end] = [letter if letter in "\n|" else "\0" for letter in letters[start:end]]
 
 
-def _of(page: str) -> list[Typed]:
-    if page in WITHOUT_MEASUREMENTS:
-        return []
-    return typed_numbers((ROOT / page).read_text(encoding="utf-8"), LINES.get(page, ()))
-
-
 def main(arguments: list[str]) -> int:
     """List the numbers of some pages, or the counts of all."""
     for page in (one for one in arguments if not one.startswith("-")):
-        for one in _of(Path(page).as_posix()):
+        for one in of_page(Path(page).as_posix()):
             print(f"{page}:{one.line}: {one.number}  in  {one.text.strip()[:110]}")
     if arguments and arguments != ["--lower"]:
         return 0
-    counts = {page: len(_of(page)) for page in pages()}
+    counts = {page: len(of_page(page)) for page in pages()}
     allowed = limits()
     for page, count in counts.items():
         if count or allowed.get(page):

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import typed_numbers as module
 from benchmarks.page_numbers import LINES
-from benchmarks.typed_numbers import LIMITS, limits, limits_text, pages, typed_numbers
+from benchmarks.typed_numbers import LIMITS, limits, limits_text, of_page, pages, typed_numbers
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,7 +18,7 @@ def numbers(text, lines=()):
 
 @pytest.mark.parametrize("page", pages())
 def test_a_page_has_no_more_typed_numbers_than_it_had(page):
-    count, most = len(module._of(page)), limits().get(page, 0)
+    count, most = len(of_page(page)), limits().get(page, 0)
     assert count <= most, (
         f"{page} has {count} typed numbers, at most {most} are allowed: give the new ones a line in "
         f"docs/files/numbers.toml (python -m benchmarks.typed_numbers {page} lists all)"
@@ -26,7 +26,7 @@ def test_a_page_has_no_more_typed_numbers_than_it_had(page):
 
 
 def test_limits_that_could_be_lower_are_lowered():
-    counts = {page: len(module._of(page)) for page in pages()}
+    counts = {page: len(of_page(page)) for page in pages()}
     spare = {page: (most, counts.get(page, 0)) for page, most in limits().items() if counts.get(page, 0) < most}
     assert not spare, "run python -m benchmarks.typed_numbers --lower"
 
