@@ -10,21 +10,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import machine
+from benchmarks.harness import commit, machine
 
 __all__ = ["Records"]
-
-
-@cache
-def _commit() -> str:
-    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    return done.stdout.strip()
 
 
 @dataclass(frozen=True)
@@ -49,7 +41,7 @@ class Records:
     def add_total(self, of: str, method: str, order: int, numbers: dict[str, Any]) -> None:
         """Keep numbers of a method."""
         kept = self.found["totals"].setdefault(of, {}).setdefault(method, {})
-        kept[str(order)] = numbers | {"commit": _commit()}
+        kept[str(order)] = numbers | {"commit": commit()}
         self.write()
 
     def totals(self, of: str) -> dict[str, dict[str, Any]]:
@@ -64,7 +56,7 @@ class Records:
 
     def add_removal(self, of: str, label: str, entry: dict[str, Any]) -> None:
         """Keep what was found when a type was removed."""
-        self.found["removals"].setdefault(of, {})[label] = entry | {"commit": _commit()}
+        self.found["removals"].setdefault(of, {})[label] = entry | {"commit": commit()}
         self.write()
 
     def write(self) -> None:

@@ -20,7 +20,6 @@ import importlib
 import importlib.util
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +29,7 @@ from typing import Any, Protocol, cast
 
 from benchmarks.family_row import Cell, Row, Task, mean_rows
 from benchmarks.family_sets import Missing
-from benchmarks.harness import RESULTS, Report, machine, table
+from benchmarks.harness import RESULTS, Report, commit, machine, table
 
 TITLE = "every family, defaults, beside the simple rival, on data that no choice was made on"
 RIVALS: tuple[str, ...] = ()
@@ -137,18 +136,13 @@ def _draw(task: Task, seed: int, kept: dict[str, Any], *, label: str) -> None:
         return
     kept.pop("missing", None)
     seconds = round(time.process_time() - began, 2)
-    kept["draws"][str(seed)] = {"seconds": seconds, "commit": _commit(), "cells": [asdict(cell) for cell in cells]}
+    kept["draws"][str(seed)] = {"seconds": seconds, "commit": commit(), "cells": [asdict(cell) for cell in cells]}
     shown = "; ".join(f"{cell.measure} {_few(cell.numbers)}" for cell in cells[:3])
     print(f"  {label}; {task.name}; draw {seed}; {seconds:.1f} s: {shown}", flush=True)
 
 
 def _few(numbers: Mapping[str, float]) -> str:
     return ", ".join(f"{who} {value:.3f}" for who, value in numbers.items())
-
-
-def _commit() -> str:
-    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    return done.stdout.strip()
 
 
 def report_of(found: Found) -> Report:

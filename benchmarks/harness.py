@@ -26,6 +26,8 @@ from typing import Any
 import numpy as np
 
 RESULTS = Path(__file__).parent / "results"
+KEPT = Path(__file__).parents[1] / "docs" / "files"
+"""Where the numbers are that the pages are made from."""
 _PACKAGES = ("sidelight", "numpy", "scipy", "scikit-learn", "umap-learn", "openTSNE", "harmonypy", "numba", "finufft")
 
 _PEAK_PROBE = """
@@ -116,6 +118,19 @@ class Report:
         path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
         return path
 
+    def keep(self, path: Path, *, name: str) -> Path:
+        """Write what the pages are made from: the checks to six digits, with machine, date and commit."""
+        content = {
+            "name": name,
+            "command": f"python -m benchmarks {name}",
+            "commit": commit(),
+            "passed": self.passed,
+            "checks": [_six_digits(asdict(check)) for check in self.checks],
+            "machine": machine(),
+        }
+        path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return path
+
 
 def race(contenders: Mapping[str, Callable[[], object]], *, repeats: int, warm_up: bool = True) -> dict[str, Timing]:
     """Time the contenders in turns, ``repeats`` rounds after one round that is not counted."""
@@ -178,6 +193,12 @@ def machine() -> dict[str, Any]:
     }
 
 
+def commit() -> str:
+    """The short name of the commit that is checked out."""
+    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
 def table(report: Report) -> str:
     """The checks as lines of text."""
     header = ("what", "ours", "rival", "ratio", "bar", "")
@@ -201,6 +222,10 @@ def _number(value: float, unit: str) -> str:
     if unit == "s":
         return f"{value:.2f} s"
     return f"{value:.4g} {unit}".rstrip()
+
+
+def _six_digits(check: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: float(f"{value:.6g}") if isinstance(value, float) else value for key, value in check.items()}
 
 
 def _processor() -> str:

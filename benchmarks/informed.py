@@ -151,8 +151,17 @@ def run(*, quick: bool) -> Report:
         found = measure(name, protocol, methods, n_seeds=2 if quick else 10)
         report.details[name] = {"chance": protocol.chance, "by seed": found}
         judge(report, name, protocol, found)
+        _beside_each(report, name, protocol, found)
         print(standings(found), flush=True)
     return report
+
+
+def _beside_each(report: Report, name: str, protocol: Protocol, found: Found) -> None:
+    """The worst of ours beside the mean of every rival, for the pages."""
+    for what in protocol.measures:
+        for rival in (method for method in found if method != "ours"):
+            more = _beside(what, found, rival)
+            report.note(f"{name}: {what}, beside each", _worst(what, found["ours"][what]), **more)
 
 
 def _compile_umap() -> None:

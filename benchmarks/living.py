@@ -53,8 +53,8 @@ def _compare(report: Report, name: str, living: dict[str, Any], once: dict[str, 
         report.at_least(f"{name}: regions made on day {LATE}", living["regions"][LATE - 2], 1.0)
     report.note(f"{name}: largest motion of a row that has a place", max(living["moved"]))
     report.note(f"{name}: regions made, all days", sum(living["regions"]))
-    report.note(f"{name}: novel rows on day 2 (false alarms: 0.01)", living["novel"][0])
-    report.note(f"{name}: novel rows on day {LATE}", living["novel"][LATE - 2])
+    for day, share in enumerate(living["novel"], start=2):
+        report.note(f"{name}: share of novel rows on day {day} (false alarms: 0.01)", share)
     report.note(f"{name}: seconds of the last extension", living["seconds"][-1], unit="s", rival=once["seconds"],
                 rival_name="all at once")  # fmt: skip
     sizes = [(number + 2) * living["day"] for number in range(DAYS - 1)]

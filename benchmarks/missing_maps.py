@@ -59,6 +59,10 @@ def run(*, quick: bool) -> Report:
                 _note(report, f"{name}, {how}, {share:.0%}", cell)
     for sets, label in ((CHOSEN_ON, "chosen on"), ([name for name in found if name not in CHOSEN_ON], "reported")):
         _summary(report, label, [cell for name in sets for cell in found.get(name, {}).values()])
+    for name, cells in found.items():
+        for number, measure in enumerate(_MEASURES):
+            for way in next(iter(cells.values())):
+                report.note(f"{name}, mean {measure}: {way}", float(np.mean([c[way][number] for c in cells.values()])))
     report.details = found
     return report
 

@@ -1,18 +1,21 @@
 """Write the numbers of the pages from the files that runs left: ``python -m benchmarks.page_numbers`` (``--check``).
 
 ``docs/files/numbers.toml`` has lines of the pages with the numbers as ``{SOURCE/NAME|FORMAT}``: the source is
-``large_maps``, ``cells``, ``families``, ``library``, ``explore``, ``refit`` or the name of a reproduction, the format
-one of Python's, after ``%`` of the hundredfold, ``s`` without a leading zero. A page says a line if its words are
-there and the numbers are those of the files; other numbers in their place are replaced.
+``large_maps``, ``cells``, ``families``, ``library``, a benchmark whose numbers are kept in ``docs/files``, a module
+of the table of families (``family_metrics``) or the name of a reproduction; the format one of Python's, after ``%`` of
+the hundredfold, ``s`` without a leading zero. A page says a line if its words are there and the numbers are those of
+the files; other numbers in their place are replaced. `benchmarks.typed_numbers` counts those that no line has.
 """
 
 from __future__ import annotations
 
 import json
+import operator
 import re
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -23,13 +26,13 @@ from benchmarks.cell_page import means_table
 from benchmarks.cell_sets import REPORTING
 from benchmarks.family_numbers import is_fresh, is_time
 
-__all__ = ["LINES", "as_said", "page_of", "pages", "value_of"]
+__all__ = ["FILES", "LINES", "ROOT", "as_said", "page_of", "pages", "places_on", "value_of"]
 
 ROOT = Path(__file__).parents[1]
 FILES = ROOT / "docs" / "files"
 LINES: Mapping[str, list[str]] = tomllib.loads((FILES / "numbers.toml").read_text(encoding="utf-8"))
 """Lines by page."""
-_PLACE = re.compile(r"\{([^/{}]+)/([^{}|]+)\|([^{}]*)\}")
+_PLACE = re.compile(r"\{([^/{}]+)/([^{}]+)\|([^{}|]*)\}")
 _NUMBER = r"(-?[\d.,]*\d)"
 _TOTALS = re.compile(r"(<!-- totals -->\n\n).*?(\n\n<!-- end of totals -->)", re.DOTALL)
 
@@ -71,27 +74,67 @@ def _library(name: str) -> float:
 
 
 def _benchmark(name: str, what: str) -> float:
-    """A number of ``docs/files/NAME.json``, a copy of what ``python -m benchmarks NAME`` wrote, by what it is."""
-    (found,) = [one["ours"] for one in _file(FILES / f"{name}.json")["checks"] if one["what"] == what]
-    return float(found)
+    """A number of ``docs/files/NAME.json``, which ``python -m benchmarks NAME --keep`` wrote, by what it is.
+
+    ``WHAT`` is ours, ``WHAT @ RIVAL`` that of a rival by its name, ``WHAT @ ratio`` (``@ ratio to RIVAL``) the ratio.
+    """
+    checks = _file(FILES / f"{name}.json")["checks"]
+    if found := {one["ours"] for one in checks if one["what"] == what}:
+        (value,) = found
+        return float(value)
+    what, _, which = what.rpartition(" @ ")
+    rival = which.removeprefix("ratio").removeprefix(" to ")
+    key = "ratio" if which.startswith("ratio") else "rival"
+    (value,) = {one[key] for one in checks if one["what"] == what and rival in ("", one["rival_name"])}
+    return float(value)
+
+
+def _family(module: str, name: str) -> float:
+    """``TASK; DATA; MEASURE`` of the table of families is ours, with `` @ RIVAL`` behind it that of a rival.
+
+    With ``*`` in the name it is the mean over all rows that match.
+    """
+    (rows,) = [one["rows"] for one in _file(FILES / "families.json")["families"] if one["module"] == module]
+    what, _, rival = name.partition(" @ ")
+    found = [row for row in rows if fnmatchcase(f"{row['task']}; {row['data']}; {row['measure']}", what)]
+    if not found or (len(found) > 1 and "*" not in what):
+        raise ValueError(f"{module} has {len(found)} rows of {what!r}")
+    return float(np.mean([row["rivals"][rival] if rival else row["ours"] for row in found]))
 
 
 def _reproduction(source: str, name: str) -> float:
-    """A number of ``reproductions/results/SOURCE.json`` by what it is."""
+    """A number of ``reproductions/results/SOURCE.json`` by what it is.
+
+    ``WHAT @ RIVAL`` is that of the bar that names a rival, ``≤ RIVAL (0.5)``; ``WHAT @ bar`` that of the only bar.
+    """
     rows = _file(ROOT / "reproductions" / "results" / f"{source}.json")["comparisons"]
-    (found,) = {row["ours"] for row in rows if row["what"] == name}
-    return float(found)
+    what, _, rival = name.partition(" @ ")
+    rows = [row for row in rows if row["what"] == what]
+    if not rival:
+        (found,) = {row["ours"] for row in rows}
+        return float(found)
+    (bar,) = {row["bar"] for row in rows if rival == "bar" or f" {rival} (" in row["bar"]}
+    return float(re.findall(_NUMBER, bar)[-1])
 
 
+_KEPT = sorted(path.stem for path in FILES.glob("*.json") if "checks" in _file(path))
 _SOURCES: Mapping[str, Callable[[str], float]] = {
     "large_maps": _large_maps, "cells": _cells, "families": _families, "library": _library,
-    **{name: partial(_benchmark, name) for name in ("explore", "refit")},
+    **{name: partial(_benchmark, name) for name in _KEPT},
 }  # fmt: skip
 
 
 def value_of(source: str, name: str) -> float:
-    """The number that a file has under this name; KeyError or ValueError where it has none."""
-    return _SOURCES[source](name) if source in _SOURCES else _reproduction(source, name)
+    """The number that a file has under this name; KeyError or ValueError where it has none.
+
+    ``NAME − OTHER`` is a difference and ``NAME ÷ OTHER`` a ratio of two numbers of one source.
+    """
+    for sign, combine in ((" − ", operator.sub), (" ÷ ", operator.truediv)):
+        if sign in name:
+            return float(combine(*(value_of(source, one) for one in name.split(sign))))
+    if source in _SOURCES:
+        return _SOURCES[source](name)
+    return _family(source, name) if source.startswith("family_") else _reproduction(source, name)
 
 
 def as_said(value: float, form: str) -> str:
@@ -107,15 +150,25 @@ def _pattern(line: str) -> re.Pattern[str]:
     return re.compile(_NUMBER.join(re.escape(piece).replace(r"\ ", r"\s+") for piece in pieces))
 
 
+def _found(line: str, text: str) -> re.Match[str]:
+    """Where the page says a line."""
+    found = list(_pattern(line).finditer(text))
+    if len(found) != 1:
+        raise ValueError(f"numbers.toml: the page has {len(found)} places with the words of {line!r}")
+    return found[0]
+
+
+def places_on(text: str, lines: list[str]) -> list[tuple[int, int]]:
+    """From where to where the page has numbers of files."""
+    return [_found(line, text).span(k + 1) for line in lines for k in range(len(_PLACE.findall(line)))]
+
+
 def page_of(text: str, lines: list[str]) -> str:
     """The page with the numbers of the files; ValueError if it does not have the words of a line exactly once."""
     for line in lines:
-        found = list(_pattern(line).finditer(text))
-        if len(found) != 1:
-            raise ValueError(f"numbers.toml: the page has {len(found)} places with the words of {line!r}")
-        places = _PLACE.findall(line)
+        found, places = _found(line, text), _PLACE.findall(line)
         for k in range(len(places), 0, -1):  # from the end, so that the spans before stay
-            start, end = found[0].span(k)
+            start, end = found.span(k)
             source, name, form = places[k - 1]
             text = text[:start] + as_said(value_of(source, name), form) + text[end:]
     return text

@@ -95,23 +95,45 @@ def _cell(name: str, share: float, mechanism: str, methods: dict[str, imputers.F
 def summarise(report: Report, found: dict[str, dict[str, dict[str, Filled]]]) -> None:
     """Checks of each table, the number of cells won and lost, and every cell in the details."""
     verdicts: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    best: dict[str, list[bool]] = {kind: [] for kind in _KINDS}
     lost: list[str] = []
     for name, by_cell in found.items():
         _compare_table(report, name, by_cell, bar=True)
+        for kind in _KINDS:
+            best[kind] += _over_cells(report, name, by_cell, kind)
         for cell, by_method in by_cell.items():
             for kind in _KINDS:
                 verdict, rival = _verdict(by_method, kind)
                 verdicts[kind].append(verdict)
                 if verdict == "lost":
-                    ours_and_rival = [f"{m} {_error(getattr(by_method[m], kind), kind):.3f}" for m in (_OURS, rival)]
-                    lost.append(f"{name}, {cell}, {kind}: {', '.join(ours_and_rival)}")
+                    own, other = (_error(getattr(by_method[m], kind), kind) for m in (_OURS, rival))
+                    lost.append(f"{name}, {cell}, {kind}: {_OURS} {own:.3f}, {rival} {other:.3f}")
+                    report.note(f"lost cell, {name}, {cell}, {kind}", own, rival=other, rival_name=rival)
     for kind in _KINDS:
+        report.note(f"tables with the smallest error over cells, {kind}", sum(best[kind]))
+        report.note(f"tables with {kind}", len(best[kind]))
         for verdict in ("won", "tied", "lost"):
             report.note(f"cells {verdict} against the best rival of each, {kind}", verdicts[kind].count(verdict))
     report.details["lost cells"] = lost
     report.details["cells"] = {
         name: {cell: _numbers(by) for cell, by in cells.items()} for name, cells in found.items()
     }
+
+
+def _over_cells(report: Report, name: str, by_cell: dict[str, dict[str, Filled]], kind: str) -> list[bool]:
+    """Every method's error over the cells of a table, each cell with the same weight; whether ours is the smallest."""
+    means: dict[str, list[float]] = {}
+    for by_method in by_cell.values():
+        for method, one in by_method.items():
+            if len(errors := getattr(one, kind)):
+                means.setdefault(method, []).append(float(errors.mean()))
+    if not means:
+        return []
+    over = {m: float(np.sqrt(np.mean(x)) if kind == "numbers" else np.mean(x)) for m, x in means.items()}
+    what = f"{name}: {'RMSE' if kind == 'numbers' else 'wrong categories'} over cells"
+    for method in (one for one in over if one != _OURS):
+        report.note(what, over[_OURS], rival=over[method], rival_name=method)
+    return [min(over, key=lambda method: over[method]) == _OURS]
 
 
 def _compare_table(report: Report, name: str, by_cell: dict[str, dict[str, Filled]], *, bar: bool) -> None:

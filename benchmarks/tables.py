@@ -52,15 +52,11 @@ def measure(sources: Sequence[Source], *, quick: bool) -> Report:
         }
         report.details[mixed.name] = found
         for what in _MEASURES:
-            _note(
-                report,
-                f"{mixed.name}: {_MEASURES[what]}",
-                {name: values.get(what) for name, values in found.items()},
-                what,
-            )
+            by_method = {name: values.get(what) for name, values in found.items()}
+            _note(report, f"{mixed.name}: {_MEASURES[what]}", by_method)
     for what, words in _MEASURES.items():
         names = [*METHODS, "telling nothing"]
-        _note(report, f"mean: {words}", {name: _mean(report.details, name, what) for name in names}, what)
+        _note(report, f"mean: {words}", {name: _mean(report.details, name, what) for name in names})
     return report
 
 
@@ -137,14 +133,14 @@ def _mean(details: dict[str, Any], name: str, what: str) -> float | None:
     return float(np.mean(kept)) if kept else None
 
 
-def _note(report: Report, words: str, values: dict[str, float | None], what: str) -> None:
-    """Ours beside the best rival that has an answer."""
-    rivals = {name: one for name, one in values.items() if name in METHODS and name != "ours" and one is not None}
+def _note(report: Report, words: str, values: dict[str, float | None]) -> None:
+    """Ours beside each rival that has an answer, and beside telling nothing."""
     ours = values["ours"]
     if ours is None or np.isnan(ours):
         return
-    best = (min if what == "numbers" else max)(rivals, key=lambda name: rivals[name])
-    report.note(words, ours, rival=rivals[best], rival_name=best)
+    for name, value in values.items():
+        if name != "ours" and value is not None and not np.isnan(value):
+            report.note(words, ours, rival=value, rival_name=name)
 
 
 def _rows(report: Report, what: str) -> str:

@@ -87,6 +87,15 @@ def test_report_is_written_with_machine_and_verdicts(tmp_path):
     assert written["machine"]["versions"]["numpy"] == np.__version__
 
 
+def test_a_kept_report_has_checks_to_six_digits_machine_and_commit_and_no_details(tmp_path):
+    report = bench.Report(details={"arrays": [1.0] * 1000})
+    report.note("error", 1 / 3, rival=2e5 / 7, rival_name="PCA")
+    kept = json.loads(report.keep(tmp_path / "x.json", name="x").read_text())
+    assert (kept["checks"][0]["ours"], kept["checks"][0]["rival"]) == (0.333333, 28571.4)
+    assert kept["commit"] == bench.commit()
+    assert (kept["command"], "date" in kept["machine"], "details" in kept) == ("python -m benchmarks x", True, False)
+
+
 def test_table_shows_numbers_rival_ratio_and_verdict():
     report = bench.Report()
     report.faster("inverse", bench.Timing((0.004,)), bench.Timing((2.0,)), "UMAP", at_least=100)
@@ -146,10 +155,22 @@ def test_benchmark_runner_writes_and_reports_a_missed_bar(monkeypatch, tmp_path,
 
     monkeypatch.setattr(benchmark_runner, "benchmark", lambda name: Fake)
     monkeypatch.setattr(benchmark_runner, "RESULTS", tmp_path)
+    monkeypatch.setattr(benchmark_runner, "KEPT", tmp_path / "kept")
     assert benchmark_runner.main(["cold_start", "--quick"]) == 1
     assert benchmark_runner.main(["cold_start"]) == 0
     assert "NOT MET" in capsys.readouterr().out
     assert json.loads((tmp_path / "cold_start.json").read_text())["quick"] is False
+    assert not (tmp_path / "kept").exists()
+    (tmp_path / "kept").mkdir()
+    assert benchmark_runner.main(["cold_start", "--keep"]) == 0
+    assert json.loads((tmp_path / "kept" / "cold_start.json").read_text())["passed"]
+
+
+@pytest.mark.parametrize("arguments", [["cold_start", "--keep", "--quick"], ["families", "--keep"]])
+def test_what_is_kept_for_the_pages_is_a_whole_run_of_a_benchmark_without_a_file_of_its_own(arguments, capsys):
+    with pytest.raises(SystemExit):
+        benchmark_runner.main(arguments)
+    assert re.search("whole runs|writes its file", capsys.readouterr().err)
 
 
 def test_benchmark_runner_names_the_rival_that_is_not_installed(monkeypatch, capsys):

@@ -1,12 +1,15 @@
 """Numbers of the pages are those of the files that runs left, and every command that pages name exists."""
 
+import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from benchmarks import BENCHMARKS, page_numbers
 from benchmarks.families import MODULES
+from benchmarks.harness import Report
 from benchmarks.large_maps import SECTIONS
 from benchmarks.page_numbers import LINES, as_said, page_of, pages, value_of
 from reproductions import REPRODUCTIONS
@@ -44,6 +47,64 @@ def test_a_number_that_no_file_has_is_an_error():
         value_of("large_maps", "mnist.PCA.seconds")
     with pytest.raises(ValueError, match="unpack"):
         value_of("usps_distance", "the error on Sundays")
+
+
+@pytest.fixture
+def kept(monkeypatch, tmp_path):
+    """Files of a benchmark, `made`, and of the table of families."""
+    report = Report()
+    report.note("error", 0.25, rival=0.5, rival_name="PCA", ratio=2.0)
+    report.note("seconds", 1.0, rival=2.0, rival_name="A", ratio=2.0)
+    report.note("seconds", 1.0, rival=9.0, rival_name="B", ratio=9.0)
+    report.keep(tmp_path / "made.json", name="made")
+    rows = [
+        {"task": "k-NN", "data": "iris", "measure": "error", "ours": 0.125, "rivals": {"LDA": 0.5}},
+        {"task": "k-NN", "data": "wine", "measure": "error", "ours": 0.375, "rivals": {"LDA": 0.0}},
+    ]
+    families = {"families": [{"module": "family_made", "rows": rows}]}
+    (tmp_path / "families.json").write_text(json.dumps(families))
+    monkeypatch.setattr(page_numbers, "FILES", tmp_path)
+    monkeypatch.setattr(page_numbers, "_SOURCES", {"made": partial(page_numbers._benchmark, "made")})
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "value"),
+    [
+        ("made", "error", 0.25),
+        ("made", "error @ PCA", 0.5),
+        ("made", "error @ ratio", 2.0),
+        ("made", "seconds @ B", 9.0),
+        ("made", "seconds @ ratio to B", 9.0),
+        ("made", "seconds @ B − error", 8.75),
+        ("made", "seconds ÷ error", 4.0),
+        ("family_made", "k-NN; iris; error", 0.125),
+        ("family_made", "k-NN; iris; error @ LDA", 0.5),
+        ("family_made", "k-NN; *; error", 0.25),
+        ("family_made", "k-NN; *; error @ LDA", 0.25),
+    ],
+)
+def test_numbers_of_a_kept_benchmark_and_of_the_table_of_families(kept, source, name, value):
+    assert value_of(source, name) == value
+
+
+@pytest.mark.parametrize("name", ["k-NN; glass; error", "k-NN; *; loss"])
+def test_rows_that_the_table_of_families_does_not_have_are_said(kept, name):
+    with pytest.raises(ValueError, match=f"family_made has 0 rows of '{re.escape(name)}'"):
+        value_of("family_made", name)
+
+
+def test_a_rival_of_a_reproduction_is_in_its_bar():
+    what = "queries of C (2000): learned"
+    assert value_of("usps_distance", f"{what} @ smoothed tangent distance") == 0.244
+    assert value_of("canvas", "camera: PSNR of the field, against linear filter and the source's rest @ bar") == 23.1618
+    with pytest.raises(ValueError, match="unpack"):
+        value_of("usps_distance", f"{what} @ bar")  # it has two
+
+
+@pytest.mark.parametrize("name", ["seconds @ ratio", "error @ LDA", "loss"])
+def test_a_name_that_says_none_or_two_numbers_is_an_error(kept, name):
+    with pytest.raises(ValueError, match="unpack"):
+        value_of("made", name)
 
 
 @pytest.mark.parametrize(("form", "said"), [(".2f", "0.26"), ("%.1f", "25.5"), ("s.3f", ".255")])
