@@ -24,6 +24,7 @@ import logging
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.harness import Report
 from benchmarks.reliability_rivals import perturbation, scdeed, singularity
-from benchmarks.reliability_sets import Truth, right_rows
+from benchmarks.reliability_sets import MOST, NEIGHBOURS, Truth, right_rows
+from sidelight.datasets import data_home
 from sidelight.explain._calibration import calibrated
 from sidelight.explain._row_parts import MappedRows, row_parts, surroundings
 
@@ -267,3 +269,72 @@ def _cells(report: Report, perplexities: tuple[float, ...]) -> None:
             f"{what}: permuted cells called below 0.5 by ours", float((reliability_of(permuted, null) < 0.5).mean())
         )
         print(f"  {what} done", flush=True)
+    _null(report, X, permuted, perplexities[len(perplexities) // 2])
+
+
+def _null(report: Report, X: Array, permuted: Array, perplexity: float) -> None:
+    """What is kept of cells without structure: permuted components, the same of equal variance, and permuted genes.
+
+    Kept: two thirds of the 15 nearest rows of the map are among the nearest twentieth in the data, and the reverse.
+    Maps of genes are t-SNE of their components, as usual, and are judged by these and by the genes.
+    """
+    from openTSNE import initialization
+
+    def mapped(V: Array) -> Array:
+        usual = {"early_exaggeration_iter": 250, "n_iter": 500, "learning_rate": "auto", "theta": 0.5}
+        start = initialization.pca(V, random_state=0)
+        return tsne(V, perplexity, start, negative_gradient_method="fft", **usual)
+
+    def judged(what: str, V: Array, Z: Array) -> None:
+        said, kept = reliability_of(V, Z), _kept_both_ways(V, Z)
+        report.note(f"{what}: called below 0.5", float((said < 0.5).mean()))
+        report.note(f"{what}: called 0.8 or more", float((said >= 0.8).mean()))
+        report.note(f"{what}: kept both ways", float(kept.mean()))
+        if (said >= 0.8).any():
+            report.note(f"{what}: kept both ways among those called 0.8 or more", float(kept[said >= 0.8].mean()))
+
+    equal = permuted / permuted.std(axis=0)
+    for what, V in (("permuted components", permuted), ("the same, equal variance", equal)):
+        judged(what, V, mapped(V))
+    for what, V in (("cells", X), ("permuted components", permuted)):
+        odd, even = (_nearest(half, count) for half, count in ((V[:, ::2], NEIGHBOURS), (V[:, 1::2], len(V) // 20)))
+        report.note(f"{what}: neighbours by every other column near by the others", float(_share_in(odd, even).mean()))
+    genes = _genes("kang_ifnb.h5ad")
+    rng = np.random.default_rng(2)
+    for what, G in (("genes", genes), ("permuted genes", np.column_stack([rng.permutation(g) for g in genes.T]))):
+        V = _components(G)
+        Z = mapped(V)
+        judged(f"{what}, by their components", V, Z)
+        judged(f"{what}, by the genes", G, Z)
+        print(f"  {what} done", flush=True)
+
+
+def _kept_both_ways(V: Array, Z: Array) -> Array:
+    wide = len(V) // 20
+    there, back = (_share_in(_nearest(a, NEIGHBOURS), _nearest(b, wide)) for a, b in ((Z, V), (V, Z)))
+    return np.minimum(there, back) >= MOST
+
+
+def _nearest(V: Array, k: int) -> Array:
+    D = cdist(V, V)
+    np.fill_diagonal(D, np.inf)
+    return np.argsort(D, axis=1)[:, :k]
+
+
+def _share_in(some: Array, others: Array) -> Array:
+    """Share (n,) of the rows ``some`` (n, k) that are among ``others`` (n, l)."""
+    return np.array([np.isin(a, b).mean() for a, b in zip(some, others, strict=True)])
+
+
+def _genes(file: str) -> Array:
+    """Logarithms of normalised counts (n, 2,000) of the genes that vary most."""
+    import anndata
+
+    counts = anndata.read_h5ad(Path(data_home() or ".") / "scrna" / file).X.toarray().astype(float)
+    logs = np.log1p(1e4 * counts / counts.sum(axis=1, keepdims=True))
+    return logs[:, np.argsort(-logs.var(axis=0))[:2000]]
+
+
+def _components(G: Array) -> Array:
+    U, S, _ = np.linalg.svd(G - G.mean(axis=0), full_matrices=False)
+    return np.asarray(U[:, :_COMPONENTS] * S[:_COMPONENTS])

@@ -72,7 +72,8 @@ def reliability(
             neighbours in the data tell of it;
         ``stays``
             how near to its place it would be put had it been left out: 1 less the distance, in units of the median
-            distance between two rows of the map;
+            distance between two rows of the map. The map's own answer up to 10,000 rows and 64 columns, else that of
+            the row's neighbours in the data;
         ``stable`` (with ``bootstrap``)
             how far its neighbours on the map are its neighbours in maps of half of the rows;
         ``displaced`` (with ``bootstrap``)
