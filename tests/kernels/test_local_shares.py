@@ -103,3 +103,22 @@ def test_a_row_that_nobody_chooses_has_finite_shares():
     found = shares(X, codes)
     assert np.isfinite(found).all()
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
+def test_between_cells_of_numbers_the_own_cell_counts_as_one():
+    X, codes = one_kind_in_groups_at_random((60, 90), 0)
+    strata = nearest_in_strata(X, codes, np.array([10, 10]))
+    weights = [np.full(stratum.neighbours.index.shape, 0.1) for stratum in strata]
+    n, chosen = len(codes), np.zeros((len(codes), 2))
+    for stratum in strata:
+        for row, near in zip(stratum.rows, stratum.neighbours.index, strict=True):
+            chosen[near, codes[row]] += 0.1
+    own = strata[0].rows.size  # every row searches every cell
+    assert own == n
+    lists = np.empty((n, 10), dtype=np.int64)
+    for s, stratum in enumerate(strata):
+        lists[codes == s] = stratum.neighbours.index[codes[stratum.rows] == s]
+    other = np.arange(n), 1 - codes
+    received = 0.75 * chosen[other] + 0.25 * chosen[lists, (1 - codes)[:, None]].mean(axis=1)
+    found = local_shares(strata, weights, codes, np.ones((n, 2)), numbers=True)
+    np.testing.assert_allclose(found[other], received / (1.0 + received), rtol=1e-12)

@@ -307,8 +307,8 @@ def _balanced(
     n_neighbors = None if straight else settings.n_neighbors
     kernel = balanced_kernel(
         rest, side.strata, perplexity, n_neighbors, precomputed=precomputed, confounded=confounded,
-        represented=represented, effect_left=effect_left, short=settings.multilevel, variance=side.variance,
-        n_jobs=n_jobs,
+        represented=represented, effect_left=effect_left, numbers=not side.given.categorical, short=settings.multilevel,
+        variance=side.variance, n_jobs=n_jobs,
     )  # fmt: skip
     return as_chosen_kernel(kernel, perplexity)
 

@@ -63,6 +63,7 @@ def balanced_kernel(
     confounded: bool = False,
     represented: Array | None = None,
     effect_left: Array | None = None,
+    numbers: bool = False,
     precomputed: bool = False,
     short: bool = False,
     variance: Array | None = None,
@@ -85,6 +86,8 @@ def balanced_kernel(
         How far each row is represented in each stratum, between 0 and 1; ``confounded`` is then ignored.
     effect_left : array of shape (S, S) or None
         What is left of an effect between strata, for the shares around a row (``local_shares``). None: nothing.
+    numbers : bool
+        Whether the strata are cells of numbers (or of categories and numbers), likewise.
     precomputed : bool
         Whether ``points`` are distances.
     short : bool
@@ -113,7 +116,7 @@ def balanced_kernel(
     if n_neighbors is not None:
         near = close
         if represented is not None:
-            around = _shares_around(strata, _weights(strata, p, k), codes, close, effect_left)
+            around = _shares_around(strata, _weights(strata, p, k), codes, close, effect_left, numbers=numbers)
             near = np.where(around > _LEAST_SHARE * share, close, 0.0)
             near[np.arange(n), codes] = 1.0
         graph = joined_graph(points, _edges(strata, near, edges), precomputed=precomputed)
@@ -121,7 +124,9 @@ def balanced_kernel(
     if variance is not None and not isinstance(points, SparseDistances):
         strata = _expected(strata, points, variance, p, k, n_jobs)
     weights = _weights(strata, p, k)
-    around = share if represented is None else _shares_around(strata, weights, codes, close, effect_left)
+    around = share
+    if represented is not None:
+        around = _shares_around(strata, weights, codes, close, effect_left, numbers=numbers)
     return _assembled(strata, weights, close * around, graph)
 
 
@@ -223,12 +228,18 @@ def _weights(strata: list[InStratum], p: Array, k: Array) -> list[tuple[Array, A
 
 
 def _shares_around(
-    strata: list[InStratum], weights: list[tuple[Array, Array]], codes: Array, close: Array, effect_left: Array | None
+    strata: list[InStratum],
+    weights: list[tuple[Array, Array]],
+    codes: Array,
+    close: Array,
+    effect_left: Array | None,
+    *,
+    numbers: bool,
 ) -> Array:
     """Shares (n, S) of the strata around each row, drawn to their sizes where rows are few."""
     n = len(codes)
     told = n**2 / (n**2 + _FEW_ROWS**2)
-    around = local_shares(strata, [P for P, _ in weights], codes, close, effect_left)
+    around = local_shares(strata, [P for P, _ in weights], codes, close, effect_left, numbers=numbers)
     return np.asarray(told * around + (1.0 - told) * np.bincount(codes) / n)
 
 

@@ -175,7 +175,8 @@ def _within_fences(known: NDArray[np.float64]) -> NDArray[np.bool_]:
         first, third = np.quantile(others, (0.25, 0.75))
     reach = FENCE * (third - first)
     within: NDArray[np.bool_] = (known >= first - reach) & (known <= third + reach)
-    return within | (known == middle)
+    within |= known == middle
+    return within
 
 
 def _as_objects_or_numbers(values: Any) -> NDArray[Any]:
