@@ -129,7 +129,7 @@ def _cars() -> pd.DataFrame:
 
 def _weather() -> pd.DataFrame:
     frame = pd.read_csv(_TEST_TABLES / "seattle-weather.csv")
-    angle = 2 * np.pi * pd.to_datetime(frame.date).dt.dayofyear / 365.25
+    angle = 2 * np.pi * pd.to_datetime(frame.date).dt.day_of_year / 365.25
     return frame.drop(columns="date").assign(winter=np.cos(angle), spring=np.sin(angle))
 
 

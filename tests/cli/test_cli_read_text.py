@@ -54,6 +54,9 @@ def test_codes_with_zeros_in_front_stay_text(here):
 def test_long_codes_keep_every_digit(here):
     found = table(here, "code,x\n12345678901234567890123,1\n1,2\n").frame
     assert found["code"].astype(str).tolist() == ["12345678901234567890123", "1"]
+    gaps = table(here, "code,x\n12345678901234567890123,1\n,2\n7,3\n").frame
+    assert gaps["code"].dropna().astype(str).tolist() == ["12345678901234567890123", "7"]
+    assert table(here, "size,x\n1e30,1\n2,2\n").frame["size"].tolist() == [1e30, 2]
 
 
 def test_numbers_are_exact(here):

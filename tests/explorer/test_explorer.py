@@ -97,7 +97,7 @@ def test_what_sets_a_selection_apart_is_in_front_with_an_interval_that_holds_it(
 def test_dates_and_numbers_of_any_type_are_told_as_such():
     X = np.random.default_rng(0).normal(size=(80, 3))
     days = np.datetime64("2024-01-01", "ns") + np.arange(80) * np.timedelta64(1, "D")
-    days[5] = np.datetime64("NaT")
+    days[5] = np.datetime64("NaT", "ns")
     ages = np.arange(80).astype(float).astype(object)  # as ``given`` keeps them
     ages[3] = None
     model = sidelight.TwoWayEmbedding().fit(X)

@@ -125,7 +125,7 @@ def survey(n: int, rng: np.random.Generator) -> None:
 def orders(n: int, rng: np.random.Generator) -> None:
     """An unnamed index, times of several years, a direction, one giant column, a rare category."""
     times = pd.Timestamp("2019-01-01") + pd.to_timedelta(np.sort(rng.integers(0, 3 * 365 * 1440, n)), "min")
-    season = np.cos(2 * np.pi * times.dayofyear.to_numpy() / 365.25)
+    season = np.cos(2 * np.pi * times.day_of_year.to_numpy() / 365.25)
     shop = rng.choice(["north", "south", "east"], n).astype(object)
     shop[[3, 40]] = ["market stall", "web"]
     written("orders.csv", {

@@ -238,7 +238,7 @@ def test_probabilities_of_levels_are_given_on_request():
 def test_dates_have_the_cycles_that_predict_something():
     days = pd.date_range("2015-01-01", "2019-12-31", freq="D")
     rng = np.random.default_rng(0)
-    season = np.cos(2 * np.pi * days.dayofyear / 365.25)
+    season = np.cos(2 * np.pi * days.day_of_year / 365.25)
     noise = rng.normal(size=len(days))
     encoder = TableEncoder().fit(pd.DataFrame({"day": days, "warmth": season + 0.3 * noise}))
     assert list(encoder.get_feature_names_out()) == ["day", "day_year_cos", "day_year_sin", "warmth"]

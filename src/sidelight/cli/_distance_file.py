@@ -20,6 +20,7 @@ from ._model_file import ModelFile
 from ._output import CommandError, Output, refuse_options
 from ._progress import bar
 from ._read import Reading, read, read_frame
+from ._read_arrays import SPARSE_ARRAYS
 from ._told_results import tell_results
 
 __all__ = ["embed_distances", "read_distances"]
@@ -101,7 +102,7 @@ def _sparse(path: Path) -> Any:
     """The sparse matrix in a file, or None for a file of another kind."""
     try:
         if path.suffix.lower() == ".mtx":
-            return sparse.csr_array(io.mmread(path)).astype(np.float64)
+            return sparse.csr_array(io.mmread(path, **SPARSE_ARRAYS)).astype(np.float64)
         if path.suffix.lower() == ".npz" and "format" in np.load(path, allow_pickle=False).files:
             return sparse.csr_array(sparse.load_npz(path)).astype(np.float64)
     except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import zlib
 from collections.abc import Sequence
@@ -30,8 +31,10 @@ from ._sparse_rows import MOST_ENTRIES, is_sparse, kept_sparse
 if TYPE_CHECKING:
     from ._read import Reading
 
-__all__ = ["read_arrays"]
+__all__ = ["SPARSE_ARRAYS", "read_arrays"]
 
+SPARSE_ARRAYS: dict[str, Any] = {"spmatrix": False} if "spmatrix" in inspect.signature(mmread).parameters else {}
+"""Lets SciPy read a Matrix Market file into a sparse array where it has the choice (the oldest versions have not)."""
 _SPARSE_KEYS = {"format", "shape", "data"}  # that scipy.sparse.save_npz writes of every matrix
 _ARRAY_KEYS = ("data", "X", "x", "images", "arr_0")
 _BROKEN = (
@@ -126,7 +129,7 @@ def _read_market(source: Source, how: Reading) -> _Arrays:
     if b"\0" in content or not numbers.isascii():  # SciPy's reader may crash on these
         raise CommandError(f"{source.title}: not a readable Matrix Market file (it holds bytes that are no text)")
     try:
-        matrix = mmread(io.BytesIO(content + b"\n"))
+        matrix = mmread(io.BytesIO(content + b"\n"), **SPARSE_ARRAYS)
     except _BROKEN as error:
         raise CommandError(f"{source.title}: not a readable Matrix Market file ({error})") from error
     if sparse.issparse(matrix):

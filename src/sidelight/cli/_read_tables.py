@@ -124,7 +124,7 @@ def _verb(n: int) -> str:
 def _cells(book: Any, name: Any) -> pd.DataFrame:
     """Return the cells of a sheet as they are (a text 007 stays text), without its empty rows and columns."""
     how: dict[str, Any] = {"keep_default_na": False, "na_values": list(MISSING_TEXTS)}
-    cells: pd.DataFrame = book.parse(sheet_name=name, header=None, dtype=object, **how)
+    cells: pd.DataFrame = pd.read_excel(book, sheet_name=name, header=None, dtype=object, **how)
     return cells.dropna(how="all").dropna(how="all", axis=1)
 
 

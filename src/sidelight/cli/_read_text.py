@@ -157,13 +157,14 @@ def _short_lines(frame: pd.DataFrame, text: str, dialect: Dialect) -> list[str]:
 
 
 def _restore_text(frame: pd.DataFrame, text: str, dialect: Dialect) -> pd.DataFrame:
-    """Return the table with columns as text whose meaning would be lost in a number: 007, or 1.234 for 1234."""
+    """Return the table with columns as text that a number would change: 007, 1.234 for 1234, codes of 20 digits."""
     numeric = [name for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name])]
     codes = [name for name in numeric if _is_whole(frame[name])]
     codes = codes if codes and _zeros_in_front(text, dialect) else []
     commas = dialect.delimiter != "," and any(_has_decimal_commas(frame[name]) for name in frame.columns)
     points = [name for name in numeric if pd.api.types.is_float_dtype(frame[name])] if commas else []
-    wanted = list(dict.fromkeys([*codes, *points]))
+    long = [name for name in frame.columns if _is_beyond_integers(frame[name])]
+    wanted = list(dict.fromkeys([*codes, *points, *long]))
     if not wanted:
         return frame
     written = pd.read_csv(io.StringIO(text), **_options(dialect), usecols=wanted, dtype=str)
@@ -171,7 +172,8 @@ def _restore_text(frame: pd.DataFrame, text: str, dialect: Dialect) -> pd.DataFr
         entries = written[name].dropna()
         is_code = name in codes and entries.str.fullmatch(r"\d+").all() and entries.str.match(r"0\d").any()
         is_point = name in points and entries.str.fullmatch(_THOUSANDS_POINT).all()
-        if is_code or (is_point and entries.str.contains(".", regex=False).any()):
+        is_long = name in long and entries.str.fullmatch(r"[+-]?\d+").all()
+        if is_code or is_long or (is_point and entries.str.contains(".", regex=False).any()):
             frame[name] = written[name]
     return frame
 
@@ -180,6 +182,14 @@ def _is_whole(column: pd.Series[Any]) -> bool:
     """Whether numbers are whole and not negative, as codes are."""
     values = column.dropna().to_numpy()
     return bool(values.size) and bool((values >= 0).all()) and bool((values == np.rint(values)).all())
+
+
+def _is_beyond_integers(column: pd.Series[Any]) -> bool:
+    """Whether numbers are whole and one is beyond 64 bits: pandas 3.1 makes integers of Python or floats of these."""
+    entries = column.dropna()
+    if pd.api.types.is_float_dtype(entries):
+        return bool((entries.abs() >= 2.0**63).any()) and bool((entries % 1 == 0).all())
+    return entries.dtype == object and any(type(entry) is int for entry in entries)
 
 
 def _zeros_in_front(text: str, dialect: Dialect) -> bool:

@@ -237,12 +237,15 @@ _Estimator = TypeVar("_Estimator", bound=HasOptimizers)
 def shows_training_parameters(cls: type[_Estimator]) -> type[_Estimator]:
     """Class decorator: replaces ``{training parameters}`` in the docstring by the documentation of these parameters."""
     if cls.__doc__:  # None under python -OO
-        cls.__doc__ = cls.__doc__.replace(_PLACE, _documentation(cls, cls._optimizers, cls._rule))
+        line = next(line for line in cls.__doc__.splitlines() if _PLACE in line)
+        entries = _documentation(cls, cls._optimizers, cls._rule)
+        # Python 3.13 takes the indentation of docstrings away when it compiles them.
+        cls.__doc__ = cls.__doc__.replace(_PLACE, f"\n{line[: line.index(_PLACE)]}".join(entries))
     return cls
 
 
-def _documentation(cls: type[object], optimizers: tuple[str, ...], rule: TrainingRule) -> str:
-    """A numpydoc entry for each parameter, indented as in a class docstring."""
+def _documentation(cls: type[object], optimizers: tuple[str, ...], rule: TrainingRule) -> list[str]:
+    """The lines of a numpydoc entry for each parameter."""
     defaults = inspect.signature(cls).parameters
     at_once = "lbfgs" in optimizers
     lines: list[str] = []
@@ -252,7 +255,7 @@ def _documentation(cls: type[object], optimizers: tuple[str, ...], rule: Trainin
         shown = f'"{default}"' if isinstance(default, str) else repr(default)
         lines.append(f"{name} : {options}, default={shown}")
         lines += [f"    {line}" for line in textwrap.wrap(_chosen(_with_numbers(text, rule), at_once), width=112)]
-    return "\n    ".join(lines)
+    return lines
 
 
 def _with_numbers(text: str, rule: TrainingRule) -> str:

@@ -92,7 +92,8 @@ def _pandas_with(column: Any, new: Entries) -> Any:
     else:
         held = column.array.copy()
         held[new.rows] = native_column(new.layout, new.values, "pandas").array
-    return pandas.Series(held, index=column.index, name=column.name)
+    kept = {"dtype": object} if column.dtype == object else {}  # pandas 3 would make a column of strings of it
+    return pandas.Series(held, index=column.index, name=column.name, **kept)
 
 
 def _series_with(column: Any, new: Entries, library: str) -> Any:
