@@ -59,8 +59,8 @@ def changed_rows(
             "rows with the same place come out the same; --residual 1 keeps all of it"
         )
     else:
-        share = f"{kept:.0%} of their difference from similar rows (--residual)"
-        talk.say(f"current values ({names}) are known: rows keep {share}")
+        part = f"{kept:.0%} of their difference from similar rows (--residual)"
+        talk.say(f"current values ({names}) are known: rows keep {part}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)  # said or refused before
         warnings.filterwarnings("ignore", message=".*keeps nothing of the rows")  # said above
