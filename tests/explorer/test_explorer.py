@@ -185,7 +185,7 @@ def test_undo_goes_back_one_step_at_a_time(explorer):
         explorer.undo()
     with pytest.raises(ValueError, match="points past the last row"):
         explorer.say([Statement("drop", rows=[36])])
-    with pytest.raises(ValueError, match="none of the 1 maps"):
+    with pytest.raises(ValueError, match="is no map: there are 1"):
         explorer.visit(3)
     assert explorer.session == before
 

@@ -65,7 +65,7 @@ def test_dragged_rows_are_held_where_they_were_put_and_undo_brings_them_back(exp
         page.wait_until(f"Math.abs({PAGE}.scatter.points[1] - {target[0, 1]}) < 1e-3")
 
         refit(page, 2)
-        assert "4 rows are held" in page.text("notice")
+        assert "Held: 4 rows" in page.text("notice")
         np.testing.assert_allclose(points(page)[:4], target, atol=1e-3)
         assert np.abs(points(page)[4:] - first[4:]).max() > 1e-3  # the others found other places
         assert "replay(session" in page.text("code")

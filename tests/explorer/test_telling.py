@@ -88,7 +88,7 @@ def test_moved_and_pinned_rows_are_where_they_should_be(model, table, views, col
     shown = placed_map(found, said, places).shown(found.embedding)
     np.testing.assert_allclose(shown[:4], target, atol=1e-4 * spread)
     np.testing.assert_allclose(shown[[20, 30]], places[[20, 30]], atol=1e-4 * spread)
-    assert "6 rows are held" in found.remarks[0]
+    assert "Held: 6 rows" in found.remarks[0]
     session = explorer.begin(model, table.X, table.columns, statements=said).mapped(found.digest)
     again = explorer.replay(Session.from_json(session.to_json()), model, table.X, table.columns)
     assert again.embedding_.tobytes() == found.model.embedding_.tobytes()

@@ -108,7 +108,7 @@ class Explorer(RowAnswers):
         """A map of the history; None: the current one."""
         position = self.session.current if at is None else at
         if not 0 <= position < len(self.session.maps):
-            rule = f"is none of the {len(self.session.maps)} maps"
+            rule = f"is no map: there are {len(self.session.maps)}"
             raise ValueError(error_message(_OWNER, "map", position, rule, "Count maps from 0"))
         return self._maps[self.session.maps[position].number]
 

@@ -68,7 +68,7 @@ def replay_table(session: Session, model: Any, table: Table, at: int | None = No
     if at is None:
         at = session.current
     if not 0 <= at < len(session.maps):
-        rule = f"is none of the {len(session.maps)} maps of the session"
+        rule = f"is no map of the session: there are {len(session.maps)}"
         raise ValueError(error_message("replay", "at", at, rule, "Count maps from 0"))
     made = session.maps[at]
     fitted = fit_statements(model, table, made.statements)

@@ -75,7 +75,7 @@ class Session:
         for one in (*self.statements, *(said for made in self.maps for said in made.statements)):
             one.check_rows(self.n_rows)
         if not 0 <= self.current < max(len(self.maps), 1):
-            rule = f"is none of the {len(self.maps)} maps"
+            rule = f"is no map: there are {len(self.maps)}"
             raise ValueError(error_message(self, "current", self.current, rule, "Count maps from 0"))
 
     @property
@@ -119,7 +119,7 @@ class Session:
     def said(self, at: int) -> Statement:
         """The statement at a position of the list."""
         if not 0 <= at < len(self.statements):
-            rule = f"is none of the {len(self.statements)} statements"
+            rule = f"is no statement: there are {len(self.statements)}"
             raise ValueError(error_message(self, "statement", at, rule, "Count statements from 0"))
         return self.statements[at]
 
