@@ -83,7 +83,8 @@ def test_small_data_is_fitted_with_a_warning_or_refused(name, case):
             fitted(ROWS[name], X)
         return
     model, said = fitted(ROWS[name], X)
-    own = [message for message in said if message.startswith(type(model).__name__)]
+    spare = f"{type(model).__name__}: n_components="  # more dimensions than columns, which is another matter
+    own = [message for message in said if message.startswith(type(model).__name__) and not message.startswith(spare)]
     assert len(own) == 1
     assert words in own[0]
     Z = places(model, X)
