@@ -1,7 +1,5 @@
 """The keyboard of somebody who has no mouse: Tab, arrows, Enter, Space and letters, with the focus always in sight."""
 
-import time
-
 from opened import PAGE
 
 __all__ = ["Keyboard"]
@@ -17,7 +15,6 @@ _SEEN = """((e) => {
     inside: box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth };
 })(document.activeElement)"""
 _MOST = 150  # presses of Tab that go around the page
-_MOMENT = 3.0  # seconds
 SHIFT = 8
 
 
@@ -37,23 +34,15 @@ class Keyboard:
         self.page.key("Tab")
         name = self.at
         if name:
-            self._check_it_is_seen(name)
+            seen = self.page.evaluate(_SEEN)
+            assert seen["outlined"], f"no outline shows that {name!r} has the focus"
+            assert seen["inside"], f"{name!r} has the focus out of sight"
             order = "!left.isConnected || left === document.body || left.compareDocumentPosition(here) & 4"
             around = "here === document.querySelector('.skip')"
             assert self.page.evaluate(f"((here) => !!({order} || {around}))(document.activeElement)"), (
                 f"Tab goes back to {name!r}"
             )
         return name
-
-    def _check_it_is_seen(self, name):
-        """The focus is outlined at once; while an answer fills a panel it may be out of sight for a moment."""
-        seen = self.page.evaluate(_SEEN)
-        assert seen["outlined"], f"no outline shows that {name!r} has the focus"
-        end = time.monotonic() + _MOMENT
-        while not seen["inside"] and time.monotonic() < end:
-            time.sleep(0.05)
-            seen = self.page.evaluate(_SEEN)
-        assert seen["inside"], f"{name!r} has the focus out of sight"
 
     def to(self, name, within=None):
         """Tab until an element of this name has the focus; of those in an element of the page, if it is named."""

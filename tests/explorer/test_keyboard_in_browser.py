@@ -106,9 +106,11 @@ def test_asking_by_keyboard(session, cellar, tmp_path):
 
     # Filters by range and by category, and what passes becomes the selection.
     keys.press("age")
+    keys.wait("document.querySelector('[aria-label=\"age: smallest value\"]') !== null")  # the histogram is drawn
     keys.to("age: smallest value")
     keys.key(*["ArrowRight"] * 14)
     keys.press("kind")
+    keys.wait("[...document.querySelectorAll('#filters .level')].some((e) => e.textContent === 'white')")
     keys.press("white", within="filters", key=" ")
     age, kind = (cellar.table.columns[name] for name in ("age", "kind"))
     passing = set(np.flatnonzero((age >= 15) & (kind != "white")))
