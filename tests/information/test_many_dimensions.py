@@ -9,8 +9,6 @@ from sklearn.datasets import load_digits
 from sidelight import KernelInformationEmbedding
 from sidelight.evaluate import leakage, neighbour_hit, trustworthiness
 from sidelight.information import _level_sums, _multilevel
-from sidelight.kernels.gauss_transform import normaliser_cost
-from sidelight.kernels.profiles import STUDENT
 
 
 def clusters(n, d=12, seed=0):
@@ -58,8 +56,7 @@ def test_a_fit_that_ends_on_merged_rows_says_the_error_of_all_rows(cells, monkey
 
 def test_the_cost_of_many_dimensions_grows_far_less_than_that_of_all_pairs():
     flat, some, many = (KernelInformationEmbedding(q).estimate_cost(50_000, 50) for q in (2, 10, 30))
-    assert flat.seconds < some.seconds < many.seconds
-    assert many.seconds < 0.3 * 40 * normaliser_cost(STUDENT, 50_000, 30)[1]  # of forty evaluations over all pairs
+    assert flat.seconds < some.seconds < many.seconds < 6 * flat.seconds
     twice = KernelInformationEmbedding(10).estimate_cost(100_000, 50)
     assert twice.seconds < 2.9 * some.seconds  # all pairs: 4 times
 

@@ -18,7 +18,6 @@ from sidelight.base.types import Array, SparseMatrix
 from sidelight.kernels.cell_lists import cell_lists
 from sidelight.kernels.cell_sums import cell_sum_cost, cell_sum_error, cell_sums
 from sidelight.kernels.gauss_transform import normaliser_cost
-from sidelight.kernels.grid_sums import grid_cost
 from sidelight.kernels.pair_sums import latent_sums, sum_error
 from sidelight.kernels.profiles import GAUSSIAN, Profile
 from sidelight.objectives.bound import InformationBound
@@ -49,8 +48,7 @@ def sums_cost(profile: Profile, n: int, q: int) -> tuple[float, float]:
     """Estimated bytes and seconds of a value and gradient of the latent sums of ``n`` rows in ``q`` dimensions."""
     if sums_over_cells(n, q):
         return cell_sum_cost(n, q, _LISTED[-1] if profile is GAUSSIAN else _LISTED[0])
-    exact = normaliser_cost(profile, n, q, _TOLERANCES[0])
-    return min(exact, grid_cost(n, n**0.5), key=lambda cost: cost[1]) if q == 2 else exact
+    return normaliser_cost(profile, n, q, _TOLERANCES[0])
 
 
 def level_tolerance(Z: Array, profile: Profile, n_jobs: int | None) -> float | None:

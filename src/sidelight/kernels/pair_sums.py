@@ -3,7 +3,7 @@
     sums   (K w)_i = Σ_j w_j k(|z_i - z_j|²)          pulls  (P w)_i = Σ_j w_j g(|z_i - z_j|²) (z_i - z_j)
 
 Pulls are gradients of sums, up to a factor. Cost of the pairs: O(n² (q + c)) time, O(tile · n) memory.
-``kernels.gauss_transform`` has the FFT, and ``kernels.grid_sums`` a faster one for the plane and three digits.
+``kernels.gauss_transform`` has the FFT.
 
 A second kernel m_ij = a_i·a_j with few factors A (n, r) can multiply k: (K m w)_i = Σ_r A_ir (K (w A_r))_i.
 """
@@ -17,18 +17,9 @@ from sidelight.base.types import Array, Slice
 from sidelight.neighbours.distances import squared_distances
 
 from .gauss_transform import FastSums, fast_sums
-from .grid_sums import GridSums, grid_sums
 from .profiles import Profile
 
-__all__ = [
-    "LatentSums",
-    "PairSums",
-    "factored_pulls",
-    "factored_repulsion",
-    "factored_sums",
-    "latent_sums",
-    "sum_error",
-]
+__all__ = ["PairSums", "factored_pulls", "factored_sums", "latent_sums", "sum_error"]
 
 
 _BUDGET = 1_000_000  # numbers in one tile
@@ -36,14 +27,12 @@ _KEPT = 3000  # points up to which the kernel of the sums is cached for the pull
 _SINGLE = 1e-4  # tolerance from which on float32 is precise enough
 _COLUMNS = 32  # of factors whose sums are in memory together
 _CHECKED = 64  # rows a transform is checked on
-_GRID = 1e-3  # tolerance from which on a grid of splines is precise enough
-_PAIR = 3.3e-9  # seconds of a pair in float32, for sums and pulls
 
 
 def latent_sums(
-    Z: Array, profile: Profile, *, tolerance: float | None = None, n_jobs: int | None = None, before: object = None
-) -> LatentSums:
-    """The cheapest of ``GridSums``, ``FastSums`` and ``PairSums`` for latent points ``Z`` (n, q).
+    Z: Array, profile: Profile, *, tolerance: float | None = None, n_jobs: int | None = None
+) -> FastSums | PairSums:
+    """The cheaper of ``FastSums`` and ``PairSums`` for latent points ``Z`` (n, q).
 
     Parameters
     ----------
@@ -53,23 +42,16 @@ def latent_sums(
         Relative error allowed in a row sum. None: as exact as the method is.
     n_jobs : int or None
         Threads.
-    before : object
-        The sums of points that were nearly the same, of which ``GridSums`` use what does not depend on the points.
 
     Returns
     -------
-    GridSums, FastSums or PairSums
-        The former for planes and few digits.
+    FastSums or PairSums
     """
-    found: FastSums | GridSums | None
-    if tolerance is not None and tolerance >= _GRID and Z.shape[1] == 2:
-        found = grid_sums(Z, profile, n_jobs, before=before, pair=_PAIR)
-    else:
-        found = fast_sums(Z, profile, n_jobs, tolerance=tolerance)
+    found = fast_sums(Z, profile, n_jobs, tolerance=tolerance)
     return found or PairSums(Z, profile, n_jobs, single=tolerance is not None and tolerance >= _SINGLE)
 
 
-def sum_error(sums: LatentSums, Z: Array, profile: Profile, *, seed: int = 0) -> float:
+def sum_error(sums: FastSums | PairSums, Z: Array, profile: Profile, *, seed: int = 0) -> float:
     """The largest relative error of a row sum on 64 random rows (0 for sums over pairs, which are exact)."""
     if isinstance(sums, PairSums):
         return 0.0
@@ -79,14 +61,14 @@ def sum_error(sums: LatentSums, Z: Array, profile: Profile, *, seed: int = 0) ->
     return float(np.abs(sums.sums(np.ones((n, 1)))[rows, 0] / exact - 1).max())
 
 
-def factored_sums(sums: LatentSums, A: Array, w: Array | None = None) -> Array:
+def factored_sums(sums: FastSums | PairSums, A: Array, w: Array | None = None) -> Array:
     """``s_i = Σ_j w_j (a_i·a_j) k_ij`` (n,), for factors ``A`` (n, r); without ``w`` (n,) every weight is 1."""
     weight = 1.0 if w is None else w[:, None]
     some = (A[:, columns] for columns in spans(A.shape[1], _COLUMNS))
     return sum_in_order([np.einsum("ir,ir->i", part, sums.sums(weight * part)) for part in some])
 
 
-def factored_pulls(sums: LatentSums, A: Array, v: Array, w: Array | None = None) -> Array:
+def factored_pulls(sums: FastSums | PairSums, A: Array, v: Array, w: Array | None = None) -> Array:
     """``Σ_j w_j (a_i·a_j) g_ij (z_i - z_j) (v_i + v_j)`` (n, q), for factors ``A`` (n, r) and ``v`` (n,)."""
     weight = 1.0 if w is None else w[:, None]
 
@@ -95,26 +77,6 @@ def factored_pulls(sums: LatentSums, A: Array, v: Array, w: Array | None = None)
         return np.asarray(np.einsum("ir,qir->iq", part, own * v[:, None] + others))
 
     return sum_in_order([some(A[:, columns]) for columns in spans(A.shape[1], _COLUMNS)])
-
-
-def factored_repulsion(sums: LatentSums, A: Array, w: Array, floor: Array) -> tuple[Array, Array]:
-    """Row sums ``s`` (n,) and ``Σ_j w_i w_j (a_i·a_j) g_ij (z_i - z_j) (1/s_i + 1/s_j)`` (n, q), for factors (n, r).
-
-    ``s_i = Σ_j w_j (a_i·a_j) k_ij``, but at least ``floor`` (n,).
-    """
-    if not isinstance(sums, GridSums):
-        s = np.maximum(factored_sums(sums, A, w), floor)
-        return s, factored_pulls(sums, A, 1 / s, w) * w[:, None]
-    s, own, others = np.zeros(len(A)), np.zeros((len(A), 2)), np.zeros((len(A), 2))
-    for a in A.T:  # each potential gives sums and pulls
-        values, pull = sums.values_and_pull(sums.potential(w * a))
-        s += a * values
-        own += a[:, None] * pull
-    s = np.maximum(s, floor)
-    for a in A.T:
-        others += a[:, None] * sums.values_and_pull(sums.potential(w * a / s))[1]
-    sums.kept.clear()  # of these points, whose sums are no longer asked for
-    return s, w[:, None] * (own / s[:, None] + others)
 
 
 class PairSums:
@@ -159,7 +121,3 @@ class PairSums:
         if len(self.Z) <= _KEPT:
             self.kept[part.start] = K
         return K
-
-
-LatentSums = FastSums | GridSums | PairSums
-"""Objects with ``sums(W)`` and ``pulls(W)``."""

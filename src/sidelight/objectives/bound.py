@@ -42,7 +42,8 @@ from sidelight.base.tiles import run_tiles, spans, sum_in_order
 from sidelight.base.types import Array, Slice, SparseMatrix
 from sidelight.kernels.cell_lists import CellLists
 from sidelight.kernels.cell_sums import CellSums, cell_sum_error, cell_sums
-from sidelight.kernels.pair_sums import LatentSums, PairSums, factored_repulsion, latent_sums
+from sidelight.kernels.gauss_transform import FastSums
+from sidelight.kernels.pair_sums import PairSums, factored_pulls, factored_sums, latent_sums
 from sidelight.kernels.profiles import BOUND_PROFILES, GAUSSIAN, Profile
 
 from .evaluation import Evaluation
@@ -110,7 +111,7 @@ class InformationBound:
         self.indices, self.indptr = K.indices, K.indptr
         self.data = K.data.astype(np.float32)
         self.counts = np.diff(K.indptr)
-        self.sums: LatentSums | None = None  # at the previous point
+        self.fast = False
 
     def value_and_grad(self, Z: Array) -> Evaluation:
         """The value, its gradient (n, q), and its parts by name.
@@ -182,17 +183,18 @@ class InformationBound:
 
     def _by_transform(self, inside: Array) -> Callable[[], tuple[float, Array]] | None:
         """Repulsion as a task, by transforms or over all pairs; None if only pairs are left, and they are too many."""
-        before, many = self.sums, len(inside) > _MANY
-        sums = latent_sums(inside, self.profile, tolerance=self.tolerance, n_jobs=self.n_jobs, before=before)
-        if many and isinstance(sums, PairSums) and not isinstance(before, PairSums | None):
+        transform = latent_sums(inside, self.profile, tolerance=self.tolerance, n_jobs=self.n_jobs)
+        if self.fast and len(inside) > _MANY and isinstance(transform, PairSums):
             return None
-        self.sums = sums
-        return lambda: self._apart(sums)
+        self.fast = isinstance(transform, FastSums)
+        return lambda: self._apart(transform)
 
-    def _apart(self, sums: LatentSums) -> tuple[float, Array]:
+    def _apart(self, transform: FastSums | PairSums) -> tuple[float, Array]:
         """Repulsion: ``H`` and ``w Σ_r A_r [(P w A_r)/s + P(w A_r/s)]`` (n, q)."""
-        s, moved = factored_repulsion(sums, self.factors, self.weights, self._floor())
-        return -float(self.weights @ np.log(s)) / self.total, moved
+        A, w = self.factors, self.weights
+        s = np.maximum(factored_sums(transform, A, w), self._floor())
+        moved = factored_pulls(transform, A, 1 / s, w) * w[:, None]
+        return -float(w @ np.log(s)) / self.total, moved
 
     def _floor(self) -> Array:
         """Lower bound of each row sum (n,): half of the row's own term."""
