@@ -2,9 +2,10 @@
 
 ``docs/files/numbers.toml`` has lines of the pages with the numbers as ``{SOURCE/NAME|FORMAT}``: the source is
 ``large_maps``, ``cells``, ``families``, ``library``, a benchmark whose numbers are kept in ``docs/files``, a module
-of the table of families (``family_metrics``) or the name of a reproduction; the format one of Python's, after ``%`` of
-the hundredfold, ``s`` without a leading zero. A page says a line if its words are there and the numbers are those of
-the files; other numbers in their place are replaced. `benchmarks.typed_numbers` counts those that no line has.
+of the table of families (``family_metrics``), ``published`` (numbers that others reported) or the name of a
+reproduction; the format one of Python's, after ``%`` of the hundredfold, ``s`` without a leading zero. A page says a
+line if its words are there and the numbers are those of the files; other numbers in their place are replaced.
+`benchmarks.typed_numbers` counts those that no line has.
 """
 
 from __future__ import annotations
@@ -89,6 +90,11 @@ def _benchmark(name: str, what: str) -> float:
     return float(value)
 
 
+def _published(name: str) -> float:
+    """A number that others reported, by its name in ``docs/files/published.toml``, which says where."""
+    return float(tomllib.loads((FILES / "published.toml").read_text(encoding="utf-8"))[name]["value"])
+
+
 def _family(module: str, name: str) -> float:
     """``TASK; DATA; MEASURE`` of the table of families is ours, with `` @ RIVAL`` behind it that of a rival.
 
@@ -120,7 +126,7 @@ def _reproduction(source: str, name: str) -> float:
 _KEPT = sorted(path.stem for path in FILES.glob("*.json") if "checks" in _file(path))
 _SOURCES: Mapping[str, Callable[[str], float]] = {
     "large_maps": _large_maps, "cells": _cells, "families": _families, "library": _library,
-    **{name: partial(_benchmark, name) for name in _KEPT},
+    "published": _published, **{name: partial(_benchmark, name) for name in _KEPT},
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from functools import partial
 from pathlib import Path
 
@@ -140,4 +141,18 @@ def test_a_page_with_tables_of_numbers_names_a_command(page):
 
 def test_every_source_of_numbers_is_used():
     used = {source for lines in LINES.values() for line in lines for source in re.findall(r"\{([^/{}]+)/", line)}
-    assert set(page_numbers._SOURCES) <= used
+    assert set(page_numbers._SOURCES) - {"published"} <= used
+
+
+def test_numbers_of_others_say_where_they_stand(monkeypatch, tmp_path):
+    monkeypatch.setattr(page_numbers, "FILES", tmp_path)
+    kept = '["a rival, error"]\nvalue = 0.25\nsource = "Smith (2020), table 2"\n'
+    (tmp_path / "published.toml").write_text(kept, encoding="utf-8")
+    assert value_of("published", "a rival, error") == 0.25
+    with pytest.raises(KeyError):
+        value_of("published", "another")
+
+
+def test_every_published_number_has_its_source():
+    published = tomllib.loads((page_numbers.FILES / "published.toml").read_text(encoding="utf-8"))
+    assert all(isinstance(one["value"], (int, float)) and one["source"] for one in published.values())
