@@ -2,9 +2,9 @@
 
 One JSON file. Under "totals" by set, method and row order: all numbers of scib-metrics, the mixing of batches within
 types, the processor's seconds for the embedding, and the commit. Under "removals" by set and type: what
-``benchmarks.cells.measure_removals`` finds. Each entry has the commit that it was measured with, so that a file may hold
-our numbers of today beside those of rivals from another day, whose programs and input did not change. To measure some
-methods again, keep them in a new file and put it over the old one:
+``benchmarks.cells.measure_removals`` finds. Each entry has the commit that it was measured with, so that a file may
+hold our numbers of today beside those of rivals from another day, whose programs and input did not change. To measure
+some methods again, keep them in a new file and put it over the old one:
 
     python -m benchmarks.cells --only "ours, 2-D" --no-removals --orders 5 --keep NEW.json
     python -m benchmarks.cell_records NEW.json docs/files/cells.json
