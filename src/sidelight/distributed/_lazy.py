@@ -198,11 +198,12 @@ def _graph(owner: str, model: Any, X: Any, given: Any, call: _Call) -> Any:
         options = {"sent": sent, "call": call, "constant": constant, "precision": dtype}
         return X.map_partitions(_frame, *others, **options, meta=meta, token=call.method)
     dtype = np.result_type(X.dtype, np.float32)
-    others = () if known is None else (known if known.ndim == 2 else known[:, None],)
-    shape: dict[str, Any] = {"drop_axis": 1} if call.names is None else {"chunks": (X.chunks[0], (len(call.names),))}
-    return dask.array.map_blocks(
-        _array, X, *others, sent=sent, call=call, constant=constant, precision=dtype, dtype=dtype, token=call.method,
-        meta=np.empty((0,) * (1 if call.names is None else 2), dtype), **shape,
+    others = () if known is None else (known if known.ndim == 2 else known[:, None], "ik")
+    meta = np.empty((0,) * (1 if call.names is None else 2), dtype)
+    width = {} if call.names is None else {"j": len(call.names)}
+    return dask.array.blockwise(
+        _array, "ij" if width else "i", X, "ij", *others, sent=sent, call=call, constant=constant, precision=dtype,
+        dtype=dtype, meta=meta, token=call.method, adjust_chunks=width, concatenate=True, align_arrays=False,
     )  # fmt: skip
 
 
