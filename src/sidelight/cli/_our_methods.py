@@ -127,7 +127,8 @@ OURS = (
         ),
         avoid=(
             "PCA with one affine map per action when no place is revisited and steps are small compared to noise, "
-            "your own dynamics model when you know the physics"
+            "your own dynamics model when you know the physics, dead reckoning or a map without actions when "
+            "observations do not show that a place is visited again"
         ),
         example="drive.csv --actions action --trajectory run",
     ),
