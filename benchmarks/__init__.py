@@ -44,6 +44,7 @@ BENCHMARKS = (
     "dimensions",
     "latent_dimensions",
     "imputation",
+    "imputation_wide",
     "tables",
     "imputation_intervals",
     "intervals",

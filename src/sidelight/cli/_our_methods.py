@@ -80,7 +80,7 @@ OURS = (
         use="rows lie on a curved sheet, come in batches or are too many for memory, and the map must go both ways",
         avoid=(
             "Isomap or LLE when a picture is all you want or a fit must be fast, PCA when the factors that you look "
-            "for are the widest directions, KernelInformationEmbedding when something is known of the rows"
+            "for are the widest directions, KernelInformationEmbedding when you know a factor of the rows"
         ),
     ),
     Method(
@@ -101,9 +101,9 @@ OURS = (
     Method(
         "coordinated-cca", "sidelight", "CoordinatedCCA", "What two views share (--view-y), from planes in each",
         family=_KNOWN,
-        use="two views of the same rows lie on curved sheets, and one is to be told from the other",
+        use="two views of the same rows lie on curved sheets, and you want to predict one from the other",
         avoid=(
-            "KernelRidge when two complete views and a prediction are all there is, JointInformationEmbedding "
+            "KernelRidge when you have two complete views and only want a prediction, JointInformationEmbedding "
             "when few rows are paired"
         ),
         example="first.csv --view-y second.csv",
@@ -127,7 +127,8 @@ OURS = (
         ),
         avoid=(
             "PCA with one affine map per action when no place is revisited and steps are small compared to noise, "
-            "your own dynamics model when you know the physics"
+            "your own dynamics model when you know the physics, dead reckoning or a map without actions when "
+            "observations do not show that a place is visited again"
         ),
         example="drive.csv --actions action --trajectory run",
     ),
