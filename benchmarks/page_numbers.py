@@ -1,11 +1,12 @@
 """Write the numbers of the pages from the files that runs left: ``python -m benchmarks.page_numbers`` (``--check``).
 
 ``docs/files/numbers.toml`` has lines of the pages with the numbers as ``{SOURCE/NAME|FORMAT}``: the source is
-``large_maps``, ``cells``, ``families``, ``library``, a benchmark whose numbers are kept in ``docs/files``, a module
-of the table of families (``family_metrics``), ``published`` (numbers that others reported) or the name of a
-reproduction; the format one of Python's, after ``%`` of the hundredfold, ``s`` without a leading zero. A page says a
-line if its words are there and the numbers are those of the files; other numbers in their place are replaced. Whole
-tables stand between marks (`benchmarks.page_tables`). `benchmarks.typed_numbers` counts the numbers that no line has.
+``large_maps``, ``cells``, ``families``, ``library``, ``history`` (its newest commit), a benchmark with a file in
+``docs/files``, a module of the table of families (``family_metrics``), ``published`` (numbers that others reported) or
+the name of a reproduction; the format one of Python's, after ``%`` of the hundredfold, after ``m`` of the thousandfold,
+``s`` without a leading zero. A page says a line if its words are there and the numbers are those of the files; other
+numbers in their place are replaced. Whole tables stand between marks (`benchmarks.page_tables`).
+`benchmarks.typed_numbers` counts the numbers that no line has.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def _reproduction(source: str, name: str) -> float:
     return float(re.findall(_NUMBER, bar)[-1])
 
 
-_KEPT = sorted(path.stem for path in FILES.glob("*.json") if "checks" in _file(path))
+_KEPT = ["history", *sorted(path.stem for path in FILES.glob("*.json") if "checks" in _file(path))]
 _SOURCES: Mapping[str, Callable[[str], float]] = {
     "large_maps": _large_maps, "cells": _cells, "families": _families, "library": _library,
     "published": _published, **{name: partial(_benchmark, name) for name in _KEPT},
@@ -154,8 +155,8 @@ def value_of(source: str, name: str) -> float:
 
 def as_said(value: float, form: str) -> str:
     """The number as the page writes it."""
-    if form.startswith("%"):
-        return format(100 * value, form[1:])
+    if form[0] in "%m":
+        return format((100 if form[0] == "%" else 1000) * value, form[1:])
     return format(value, form[1:]).removeprefix("0") if form.startswith("s") else format(value, form)
 
 

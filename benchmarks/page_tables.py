@@ -64,11 +64,21 @@ def _row_of(what: str, measure: str) -> str | None:
 
 
 def markdown_table(rows: Mapping[str, Mapping[str, float]], say: Callable[[float], str], best: str) -> str:
-    """Rows by methods; an empty cell where a method has no number, the best as it is said in bold."""
+    """Rows by methods; an empty cell where a method has no number, the best as it is said in bold.
+
+    Where every row has one rival, and not always the same, the rivals share a column that names them.
+    """
     methods = list(dict.fromkeys(method for row in rows.values() for method in row))
-    lines = [f"| | {' | '.join(methods)} |", "|---" * (len(methods) + 1) + "|"]
+    shared = len(methods) > 2 and all(len(row) == 2 for row in rows.values())
+    heads = [_OURS, "rival"] if shared else methods
+    lines = [f"| | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
     for name, row in rows.items():
         bold = say(_BEST[best](row.values())) if best in _BEST else ""
-        said = (say(row[method]) if method in row else "" for method in methods)
-        lines.append(f"| {name} | {' | '.join(f'**{one}**' if one and one == bold else one for one in said)} |")
+        said = {method: f"**{say(one)}**" if say(one) == bold else say(one) for method, one in row.items()}
+        if shared:
+            said = {
+                head: one if method == _OURS else f"{one} ({method})"
+                for head, (method, one) in zip(heads, said.items(), strict=True)
+            }
+        lines.append(f"| {name} | {' | '.join(said.get(head, '') for head in heads)} |")
     return "\n".join(lines)

@@ -141,6 +141,13 @@ def test_the_best_as_it_is_said_is_bold_and_a_missing_number_is_an_empty_cell():
     assert "**" not in markdown_table(rows_of_checks(CHECKS, "error"), str, "none")
 
 
+def test_rivals_that_differ_from_row_to_row_share_a_column():
+    rows = {"iris": {"Sidelight": 0.1, "A": 0.2}, "wine": {"Sidelight": 0.3, "B": 0.2}}
+    table = markdown_table(rows, "{:.1f}".format, "least").splitlines()
+    assert table[0] == "| | Sidelight | rival |"
+    assert table[2:] == ["| iris | **0.1** | 0.2 (A) |", "| wine | 0.3 | **0.2** (B) |"]
+
+
 def test_a_table_of_a_page_is_made_anew_and_the_rest_stays():
     page = "before\n<!-- table of made: hit, %.0f, most -->\nold\n<!-- end of table -->\nafter"
     made = with_tables(page, {"made": CHECKS}.__getitem__, as_said)
@@ -149,7 +156,7 @@ def test_a_table_of_a_page_is_made_anew_and_the_rest_stays():
     assert tables_on(made) == ["made"]
 
 
-@pytest.mark.parametrize(("form", "said"), [(".2f", "0.26"), ("%.1f", "25.5"), ("s.3f", ".255")])
+@pytest.mark.parametrize(("form", "said"), [(".2f", "0.26"), ("%.1f", "25.5"), ("m.0f", "255"), ("s.3f", ".255")])
 def test_formats(form, said):
     assert as_said(0.255, form) == said
 
