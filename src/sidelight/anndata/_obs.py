@@ -31,7 +31,9 @@ def columns_to_fit(
 
 def warn_of_missing(owner: str, given: pd.DataFrame | None) -> None:
     """Warn of columns of ``given`` without a value in some cells, which a forgotten label is more often than a wish."""
-    for name, count in ({} if given is None else given.isna().sum().to_dict()).items():
+    if given is None:
+        return
+    for name, count in given.isna().sum().to_dict().items():
         if count:
             rule = f"is missing in {count} of {count_of(len(given), 'cell')}"
             remedy = (
