@@ -47,6 +47,7 @@ BENCHMARKS = (
     "tables",
     "imputation_intervals",
     "intervals",
+    "kept_rows",
     "novelty",
     "missing_maps",
     "overlap",
