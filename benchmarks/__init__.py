@@ -51,6 +51,7 @@ BENCHMARKS = (
     "tables",
     "imputation_intervals",
     "intervals",
+    "kept_rows",
     "novelty",
     "missing_maps",
     "overlap",
