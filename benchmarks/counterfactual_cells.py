@@ -184,7 +184,6 @@ def measured(names: Iterable[str]) -> Report:
         else:
             report.note(f"{name}: coverage, of random cells of the type", results[OURS]["coverage"])
     report.details["settings"] = found
-    _for_the_page(report, found)
     report.note("mean spread", float(np.mean([r[OURS]["spread"] for r in found.values()])))
     within = [_SPREAD[0] <= r[OURS]["spread"] <= _SPREAD[1] for r in found.values()]
     report.note(f"spread: settings of {len(found)} within the bar", float(np.sum(within)))
@@ -198,19 +197,6 @@ def measured(names: Iterable[str]) -> Report:
         better = [(r[OURS][what] >= r[LEMUR][what]) == least for r in found.values()]
         report.note(f"{what}: settings of {len(found)} in which ours is better than LEMUR", float(np.sum(better)))
     return report
-
-
-def _for_the_page(report: Report, found: dict[str, dict[str, dict[str, float]]]) -> None:
-    """Means over settings beside those of every method, and the range of spreads and coverages."""
-    for what in ("R² of the change", "R², changed genes", "L2", "spread", "energy"):
-        means = {name: float(np.mean([by[name][what] for by in found.values()])) for name in next(iter(found.values()))}
-        for rival, value in means.items():
-            report.note(f"mean {what}, beside each", means[OURS], rival=value, rival_name=rival)
-    for data in ("kang", "three conditions"):
-        values = [by[OURS]["coverage"] for name, by in found.items() if name.startswith(data)]
-        if values:
-            report.note(f"{data}: least coverage", min(values))
-            report.note(f"{data}: largest coverage", max(values))
 
 
 def run(*, quick: bool) -> Report:
