@@ -24,13 +24,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .charts import GaussianCharts
+from sidelight.base.eigenvalues import selected_pairs
+from sidelight.objectives.linear_gaussian import LinearGaussian
+
 from .coordinated import CoordinatedMap, LatentCharts, latent_chart, weighed
+from .plane_charts import PlaneCharts
 
 __all__ = ["chart_growth"]
 
 Array = npt.NDArray[Any]
 _FOLDS, _MANY_COLUMNS, _LEVEL = (10, 5), 200, 0.9
+_NO_WEIGHT = 1e-6  # rows of a smaller weight, as a share of the largest, are no rows of a chart
+_LEAST_NOISE = 1e-8  # of the largest variance
+_ASKED = 400  # rows that are left out, at least, in whole folds, where rows are so many
 _LEAST = 1e-9  # responsibility that every chart has for every row: a chart that lost its rows is that of all rows
 
 
@@ -50,11 +56,12 @@ def chart_growth(both: CoordinatedMap, rows: Array, columns: Array) -> float:
         return 1.0
     fold = np.random.default_rng(0).permutation(len(rows)) % folds
     everything = np.ones(len(rows), dtype=bool)
-    before = _errors(_computed_anew(both, rows, everything), rows)[:, columns]
+    asked = fold < -(-folds * _ASKED // len(rows))
+    before = _errors(_computed_anew(both, rows, everything), rows[asked])[:, columns]
     after = np.empty_like(before)
-    for number in range(folds):
+    for number in np.unique(fold[asked]):
         out = fold == number
-        after[out] = _errors(_computed_anew(both, rows, ~out), rows[out])[:, columns]
+        after[out[asked]] = _errors(_computed_anew(both, rows, ~out), rows[out])[:, columns]
     inside, outside = (float(np.nanquantile(np.abs(found), _LEVEL)) for found in (before, after))
     return max(outside / inside, 1.0) if inside > 0 else 1.0
 
@@ -79,12 +86,15 @@ def _computed_anew(both: CoordinatedMap, rows: Array, kept: Array) -> Coordinate
             views.append(view)
             continue
         weights = Q[:, charts] + _LEAST
-        own = _gaussian_charts(Y, weights, view.charts.n_local)
+        own = _planes(Y, weights, view.charts.n_local)
         views.append(replace(view, charts=own))
+        coordinates = own.all_features(Y)
         for s, weight in enumerate(weights.T):
             number = charts.start + s
             targets = features[number] @ maps[number][:-1] + maps[number][-1]
-            F = np.column_stack([own.features(Y, s), np.ones(len(Y))])
+            near = np.flatnonzero(weight > _NO_WEIGHT * weight.max())
+            F = np.column_stack([coordinates[s][near], np.ones(len(near))])
+            weight, targets = weight[near], targets[near]
             root = np.sqrt(weight)[:, None]
             maps[number] = np.linalg.lstsq(root * F, root * targets, rcond=None)[0]
             parts[number] = latent_chart((weight[:, None] * F).T @ F, maps[number])
@@ -97,18 +107,29 @@ def _parts_of(latent: LatentCharts) -> list[tuple[Array, Array, Array, Array]]:
     return list(zip(latent.centres, latent.covariances, latent.local_means, latent.gains, strict=True))
 
 
-def _gaussian_charts(Y: Array, weights: Array, n_local: Sequence[int]) -> GaussianCharts:
+def _planes(Y: Array, weights: Array, n_local: Sequence[int]) -> PlaneCharts:
     """Charts fitted to rows (m, d) with weights (m, k): planes of the given numbers of axes, with isotropic noise."""
-    means, whiteners, axes = [], [], []
-    for weight, q in zip(weights.T, n_local, strict=True):
-        total = weight.sum()
-        mean = weight @ Y / total
-        away = np.sqrt(weight / total)[:, None] * (Y - mean)
-        values, vectors = (found[..., ::-1] for found in np.linalg.eigh(away.T @ away))
-        rest = float(values[q:].mean()) if q < len(values) else 0.0
-        noise = max(rest, 1e-8 * float(values[0]), 1e-300)
-        lengths = np.r_[np.maximum(values[:q], noise), np.full(len(values) - q, noise)]
-        means.append(mean)
-        whiteners.append(vectors / np.sqrt(lengths))
-        axes.append(vectors[:, :q] * np.sqrt(lengths[:q]))
-    return GaussianCharts(weights.mean(axis=0), np.stack(means), np.stack(whiteners), tuple(axes))
+    charts = [_plane(Y, weight, q) for weight, q in zip(weights.T, n_local, strict=True)]
+    share = weights.mean(axis=0)
+    return PlaneCharts(np.zeros(Y.shape[1]), 1.0, share / share.sum(), tuple(charts))
+
+
+def _plane(Y: Array, weight: Array, q: int) -> LinearGaussian:
+    """One plane; rows with next to no weight are left out, and few rows of many columns have a small Gram matrix."""
+    own = weight > _NO_WEIGHT * weight.max()
+    Y, weight = Y[own], weight[own] / weight[own].sum()
+    mean = weight @ Y
+    away = np.sqrt(weight)[:, None] * (Y - mean)
+    (m, d), total = away.shape, float((away**2).sum())
+    kept = min(q, m, d)
+    values, axes = np.empty(0), np.empty((d, 0))
+    if kept:
+        values, axes = selected_pairs(away @ away.T if m < d else away.T @ away, min(m, d) - kept, min(m, d) - 1)
+        values, axes = np.maximum(values[::-1], 0.0), axes[:, ::-1]
+    if kept and m < d:
+        axes = (away.T @ axes) / np.sqrt(np.maximum(values, 1e-300))
+    noise = (total - float(values.sum())) / (d - q) if q < d else 0.0
+    noise = max(noise, _LEAST_NOISE * (float(values[0]) if kept else total / d), 1e-300)
+    W = np.zeros((d, q))
+    W[:, :kept] = axes * np.sqrt(np.maximum(values - noise, 0.0))
+    return LinearGaussian(mean, W, noise)
