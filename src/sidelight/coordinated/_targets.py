@@ -27,7 +27,7 @@ __all__ = ["GLUED", "GRAPHS", "Placement", "explained_by_neighbours", "target"]
 GRAPHS = (5, 8, 12)
 """Neighbours of a row in the graphs that are tried: few keep layers and clusters apart, many are steady with noise."""
 
-_LANDMARKS = 256  # rows from which distances along the graph are measured
+_LANDMARKS = 100  # rows from which distances along the graph are measured
 _NEIGHBOURS = 8  # neighbours on the map that a row is told from
 
 

@@ -26,16 +26,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.base.eigenvalues import selected_pairs
+from sidelight.objectives.linear_gaussian import LinearGaussian
 from sidelight.solvers.partition import partition
 
-from .charts import GaussianCharts
 from .coordinated import ChartedView, CoordinatedMap, LatentCharts, latent_chart, weighed
+from .plane_charts import PlaneCharts
 
 __all__ = ["chart_growth"]
 
 Array = npt.NDArray[Any]
 _FOLDS, _MANY_COLUMNS, _LEVEL = (10, 5), 200, 0.9
 _STEPS, _ENOUGH = 10, 400  # of EM; rows that are left out, if there are so many
+_NO_WEIGHT = 1e-6  # rows of a smaller weight, as a share of the largest, are no rows of a chart
+_LEAST_NOISE = 1e-8  # of the largest variance
 _LEAST = 1e-9  # responsibility that every chart has for every row: a chart that lost its rows is that of all rows
 _OTHERS = 0.1  # share of a row that all charts together have before the first step
 
@@ -112,18 +116,29 @@ def _with_new_charts(view: ChartedView, rows: Array, random: np.random.RandomSta
     return replace(view, charts=charts)
 
 
-def _planes(Y: Array, weights: Array, n_local: Sequence[int]) -> GaussianCharts:
-    """Charts of rows (m, d) with weights (m, k): planes of the given numbers of axes, with isotropic noise."""
-    means, whiteners, axes = [], [], []
-    for weight, q in zip(weights.T, n_local, strict=True):
-        total = weight.sum()
-        mean = weight @ Y / total
-        away = np.sqrt(weight / total)[:, None] * (Y - mean)
-        values, vectors = (found[..., ::-1] for found in np.linalg.eigh(away.T @ away))
-        rest = float(values[q:].mean()) if q < len(values) else 0.0
-        noise = max(rest, 1e-8 * float(values[0]), 1e-300)
-        lengths = np.r_[np.maximum(values[:q], noise), np.full(len(values) - q, noise)]
-        means.append(mean)
-        whiteners.append(vectors / np.sqrt(lengths))
-        axes.append(vectors[:, :q] * np.sqrt(lengths[:q]))
-    return GaussianCharts(weights.mean(axis=0), np.stack(means), np.stack(whiteners), tuple(axes))
+def _planes(Y: Array, weights: Array, n_local: Sequence[int]) -> PlaneCharts:
+    """Charts fitted to rows (m, d) with weights (m, k): planes of the given numbers of axes, with isotropic noise."""
+    charts = [_plane(Y, weight, q) for weight, q in zip(weights.T, n_local, strict=True)]
+    share = weights.mean(axis=0)
+    return PlaneCharts(np.zeros(Y.shape[1]), 1.0, share / share.sum(), tuple(charts))
+
+
+def _plane(Y: Array, weight: Array, q: int) -> LinearGaussian:
+    """One plane; rows with next to no weight are left out, and few rows of many columns have a small Gram matrix."""
+    own = weight > _NO_WEIGHT * weight.max()
+    Y, weight = Y[own], weight[own] / weight[own].sum()
+    mean = weight @ Y
+    away = np.sqrt(weight)[:, None] * (Y - mean)
+    (m, d), total = away.shape, float((away**2).sum())
+    kept = min(q, m, d)
+    values, axes = np.empty(0), np.empty((d, 0))
+    if kept:
+        values, axes = selected_pairs(away @ away.T if m < d else away.T @ away, min(m, d) - kept, min(m, d) - 1)
+        values, axes = np.maximum(values[::-1], 0.0), axes[:, ::-1]
+    if kept and m < d:
+        axes = (away.T @ axes) / np.sqrt(np.maximum(values, 1e-300))
+    noise = (total - float(values.sum())) / (d - q) if q < d else 0.0
+    noise = max(noise, _LEAST_NOISE * (float(values[0]) if kept else total / d), 1e-300)
+    W = np.zeros((d, q))
+    W[:, :kept] = axes * np.sqrt(np.maximum(values - noise, 0.0))
+    return LinearGaussian(mean, W, noise)

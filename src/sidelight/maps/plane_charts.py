@@ -80,6 +80,13 @@ class PlaneCharts:
         """Posterior means of the local coordinates (n, n_local[chart])."""
         return linear_gaussian.latent_mean(self.charts[chart], self._inside(X))
 
+    def all_features(self, X: Array) -> list[Array]:
+        """``features`` of complete rows (n, d) in every chart, by one product."""
+        G = [_gains(chart) for chart in self.charts]
+        starts = np.concatenate([chart.mean @ own for chart, own in zip(self.charts, G, strict=True)])
+        F = self._inside(X) @ np.concatenate(G, axis=1) - starts
+        return np.split(F, np.cumsum(self.n_local)[:-1], axis=1)
+
     def reconstruction(self, F: Array, chart: int) -> Array:
         """Rows (n, d) at local coordinates F (n, n_local[chart])."""
         return self._outside(linear_gaussian.reconstruction(self.charts[chart], np.asarray(F)))
@@ -152,6 +159,13 @@ def with_principal_axes(mixture: MixtureParameters) -> MixtureParameters:
     """The same density with the local axes of each chart rotated to principal axes, the widest first."""
     charts = (LinearGaussian(chart.mean, _principal(chart.W), chart.noise) for chart in mixture.charts)
     return MixtureParameters(mixture.weights, tuple(charts))
+
+
+def _gains(chart: LinearGaussian) -> Array:
+    """``W M⁻¹`` (d, q) of a chart, so that E[z | x] = (x - μ) W M⁻¹ of a complete row."""
+    M = chart.W.T @ chart.W
+    M[np.diag_indices_from(M)] += chart.noise
+    return np.asarray(np.linalg.solve(M, chart.W.T).T)
 
 
 def _student(X: Array, widths: Array) -> Array:
