@@ -10,8 +10,8 @@ L_s                   regression of the latent points that the fitted chart s gi
 latent charts         as in the fit (``maps.coordinated``)
 ====================  ==================================================================================================
 
-The answer is the ratio of the 0.9 quantiles of the absolute errors. It costs about as much as ten steps of EM (five, of
-more than 200 columns). It is too small where charts have few rows for their columns (20 rows of 8 noisy columns: 1.28
+The answer is the ratio of the 0.9 quantiles of the absolute errors. It costs about as much as five steps of EM. It is
+too small where charts have few rows for their columns (20 rows of 8 noisy columns: 1.28
 instead of 1.47), because the responsibilities are those of a fit that knew the rows.
 """
 
@@ -27,13 +27,14 @@ import numpy.typing as npt
 from sidelight.base.eigenvalues import selected_pairs
 from sidelight.objectives.linear_gaussian import LinearGaussian
 
+from .calibration import FEWEST
 from .coordinated import CoordinatedMap, LatentCharts, latent_chart, weighed
 from .plane_charts import PlaneCharts
 
 __all__ = ["chart_growth"]
 
 Array = npt.NDArray[Any]
-_FOLDS, _MANY_COLUMNS, _LEVEL = (10, 5), 200, 0.9
+_FOLDS, _LEVEL = 5, 0.9
 _NO_WEIGHT = 1e-6  # rows of a smaller weight, as a share of the largest, are no rows of a chart
 _LEAST_NOISE = 1e-8  # of the largest variance
 _ASKED = 400  # rows that are left out, at least, in whole folds, where rows are so many
@@ -51,12 +52,11 @@ def chart_growth(both: CoordinatedMap, rows: Array, columns: Array) -> float:
     columns : array of shape (d,)
         Columns whose errors are compared.
     """
-    folds = _FOLDS[rows.shape[1] > _MANY_COLUMNS]
-    if len(rows) < 2 * folds:
+    if len(rows) < FEWEST:
         return 1.0
-    fold = np.random.default_rng(0).permutation(len(rows)) % folds
+    fold = np.random.default_rng(0).permutation(len(rows)) % _FOLDS
     everything = np.ones(len(rows), dtype=bool)
-    asked = fold < -(-folds * _ASKED // len(rows))
+    asked = fold < -(-_FOLDS * _ASKED // len(rows))
     before = _errors(_computed_anew(both, rows, everything), rows[asked])[:, columns]
     after = np.empty_like(before)
     for number in np.unique(fold[asked]):
