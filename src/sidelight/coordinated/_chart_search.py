@@ -16,7 +16,7 @@ from sidelight.base.tiles import by_block
 from sidelight.base.types import Array, NamedValues
 from sidelight.maps.charts import Charts
 from sidelight.maps.coordinated import ChartedView
-from sidelight.maps.held_out import refitted_planes
+from sidelight.maps.held_out import FEW_STEPS, refitted_planes
 from sidelight.maps.mixture_fit import EMSettings, FittedMixture, fit_mixture, information_criterion
 from sidelight.maps.plane_charts import PlaneCharts
 from sidelight.maps.plane_mixture import PlaneKind, refit_planes
@@ -35,7 +35,7 @@ __all__ = ["FittedCharts", "FittedPlanes", "SearchedCharts", "fit_planes", "mixt
 _FIRST = 5  # charts that the search begins with
 _ROWS_EACH = 6  # rows for each coefficient of a chart, at least
 _MOST_PLACED = 80  # charts up to which more are tried along a graph
-_FAR = 0.7  # charts of a larger distortion, twice in turn, are those of no sheet
+_FAR, _VERY_FAR = 0.7, 4.0  # charts of a larger distortion, twice in turn or (in "auto") once, are those of no sheet
 _NEAR = 0.3  # charts of a smaller distortion may be a sheet with other starts
 _GAIN = 0.02  # more charts fit better where they add this share to what more charts than the first have gained so far
 _WORTH = 0.8  # more charts, that do not fit better, must lower the criterion of the maps to this share
@@ -113,11 +113,15 @@ def fit_planes(
 
 @dataclass(frozen=True)
 class SearchedCharts:
-    """The number of charts that was chosen, mixtures of so many, fitted to the sample, and how to place them."""
+    """The number of charts that was chosen, mixtures of so many, fitted to the sample, and how to place them.
+
+    ``latent`` (m, q) are the latent points of the sample that they are placed at; None for charts that are glued.
+    """
 
     k: int
     mixtures: list[FittedPlanes]
     placement: Placement
+    latent: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,7 @@ class _Placed:
     k: int
     mixtures: list[FittedPlanes]
     placement: Placement
+    latent: Array
     unexplained: float
 
 
@@ -145,7 +150,7 @@ def search_charts(
 ) -> SearchedCharts:
     """The number of charts with the best maps, of a sample (m, d)."""
     auto, settings = settings.alignment == "auto", replace(settings, alignment="coordination")
-    search = _Search(sample, n_local, replace(settings, n_init=1) if auto else settings, progress)
+    search = _Search(sample, n_local, replace(settings, n_init=1) if auto else settings, progress, auto)
     tried: list[_Trial] = []
     best: _Trial | None = None
     placed: _Placed | None = None
@@ -160,7 +165,7 @@ def search_charts(
     except KeyboardInterrupt:
         progress.interrupt(kept=bool(tried))
     if placed is not None and placed.placement != GLUED:
-        return SearchedCharts(placed.k, placed.mixtures, placed.placement)
+        return SearchedCharts(placed.k, placed.mixtures, placed.placement, placed.latent)
     best = best or min(tried, key=_criterion)
     return SearchedCharts(best.k, best.mixtures, GLUED)
 
@@ -171,12 +176,13 @@ def _criterion(trial: _Trial) -> float:
 
 @dataclass(frozen=True)
 class _Search:
-    """Trials on a sample (m, d)."""
+    """Trials on a sample (m, d); ``auto``: charts may also be placed in other ways than by the rows they share."""
 
     sample: Array
     n_local: int | str
     settings: CoordinationSettings
     progress: FitProgress
+    auto: bool
 
     @property
     def most(self) -> int:
@@ -191,7 +197,8 @@ class _Search:
             tried.append(self.trial(k, self.settings.seed))
             yield tried[-1]
             done = tried[-1].found.is_sheet or self.progress.ended
-            k = 0 if done else _next_number(tried, self.most, thorough=self.settings.thorough)
+            hopeless = self.auto and tried[-1].found.distortion > _VERY_FAR
+            k = 0 if done or hopeless else _next_number(tried, self.most, thorough=self.settings.thorough)
 
     def restarted(self, best: _Trial) -> Iterator[_Trial]:
         """Other starts of so many charts, until one is good enough."""
@@ -221,7 +228,8 @@ class _Search:
         def judged(k: int) -> _Placed:
             return self._judged(k, tried[k] if k in tried else self._fitted(k, self.settings.seed), latents)
 
-        best = last = judged(min(_PLACED, self.most))
+        first, known = min(_PLACED, self.most), max(tried)
+        best = last = judged(known if first < 2 * known else first)
         while last is best and 2 * last.k <= most and not self.progress.ended:
             last = judged(2 * last.k)
             best = (best, last)[best_placement([best.unexplained, last.unexplained])]
@@ -254,12 +262,13 @@ class _Search:
         total = dict.fromkeys(latents, 0.0)
         for number in range(min(_FOLDS, -(-_FOLDS * _ENOUGH // len(self.sample)))):
             kept = self.sample[fold != number]
-            views = [_as_view(refitted_planes(own.charts, kept, self.settings.n_jobs)) for own in mixtures]
+            n_jobs = self.settings.n_jobs
+            views = [_as_view(refitted_planes(own.charts, kept, n_jobs, FEW_STEPS)) for own in mixtures]
             own = {one: latent[fold != number] if latent.size else latent for one, latent in latents.items()}
             lost = left_unexplained(views, kept, self.sample[fold == number], own, self.settings)
             total = {one: total[one] + lost[one] for one in latents}
         best = min(total, key=lambda one: total[one])
-        return _Placed(k, mixtures, best, total[best])
+        return _Placed(k, mixtures, best, latents[best], total[best])
 
 
 def _as_view(charts: PlaneCharts) -> ChartedView:

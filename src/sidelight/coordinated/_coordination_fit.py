@@ -204,6 +204,7 @@ def glue(
     sample: Array,
     settings: CoordinationSettings,
     placement: Placement | None = None,
+    latent: Array | None = None,
 ) -> Coordinated:
     """Maps into one latent space.
 
@@ -221,10 +222,13 @@ def glue(
         finds a sheet, else the better of both.
     placement : Placement or None
         What was chosen for these charts; None: by ``settings.alignment``.
+    latent : array of shape (m, q) or None
+        Its latent points of the sample, where they are known.
     """
     problem = _Problem.of(rows, views, sample, settings)
     if placement is not None and placement.alignment != "coordination":
-        latent = target(sample, placement, settings.n_components, settings.n_jobs)
+        if latent is None:
+            latent = target(sample, placement, settings.n_components, settings.n_jobs)
         return problem.placed(problem.features(sample), latent, placement)
     if settings.alignment == "geodesic":
         return _best(_geodesic(problem, sample, settings))
@@ -258,7 +262,8 @@ def left_unexplained(
     Y, other = (views[0].inside(rows)[0] for rows in (kept, left))
     out = {}
     for placement, latent in placements.items():
-        found = problem.mapped(problem.least_squares(U, latent)) if latent.size else problem.coordinated(settings.balance).map
+        asked = problem.mapped(problem.least_squares(U, latent)) if latent.size else None
+        found = asked or problem.coordinated(settings.balance).map
         L = np.concatenate(found.maps)
         told = explained_by_neighbours(Y, U @ L, settings.n_jobs, other, new @ L)
         out[placement] = _unexplained(found.loss(left, new @ L), told)

@@ -24,8 +24,8 @@ from sidelight.objectives.mixtures import normalised, supported_dimension
 from sidelight.solvers.eigen import fix_signs
 
 __all__ = [
-    "AllFeatures",
     "MOST_LOCAL",
+    "AllFeatures",
     "ChartEstimator",
     "Charts",
     "GaussianCharts",

@@ -8,6 +8,7 @@ Missing values (NaN) are marginalised, which is exact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,9 +83,9 @@ class PlaneCharts:
 
     def all_features(self, X: Array) -> list[Array]:
         """``features`` of complete rows (n, d) in every chart, by one product."""
-        G = [_gains(chart) for chart in self.charts]
-        starts = np.concatenate([chart.mean @ own for chart, own in zip(self.charts, G, strict=True)])
-        F = self._inside(X) @ np.concatenate(G, axis=1) - starts
+        gains = _gains(self.charts)
+        starts = np.concatenate([chart.mean @ own for chart, own in zip(self.charts, gains, strict=True)])
+        F = self._inside(X) @ np.concatenate(gains, axis=1) - starts
         return np.split(F, np.cumsum(self.n_local)[:-1], axis=1)
 
     def reconstruction(self, F: Array, chart: int) -> Array:
@@ -161,11 +162,17 @@ def with_principal_axes(mixture: MixtureParameters) -> MixtureParameters:
     return MixtureParameters(mixture.weights, tuple(charts))
 
 
-def _gains(chart: LinearGaussian) -> Array:
-    """``W M⁻¹`` (d, q) of a chart, so that E[z | x] = (x - μ) W M⁻¹ of a complete row."""
-    M = chart.W.T @ chart.W
-    M[np.diag_indices_from(M)] += chart.noise
-    return np.asarray(np.linalg.solve(M, chart.W.T).T)
+def _gains(charts: Sequence[LinearGaussian]) -> list[Array]:
+    """``W M⁻¹`` (d, q) of charts, so that E[z | x] = (x - μ) W M⁻¹ of a complete row; charts of one size together."""
+    found = [chart.W for chart in charts]
+    for q in {W.shape[1] for W in found} - {0}:
+        which = [s for s, chart in enumerate(charts) if chart.n_components == q]
+        W = np.stack([charts[s].W for s in which])
+        noise = np.array([charts[s].noise for s in which])
+        M = W.transpose(0, 2, 1) @ W + noise[:, None, None] * np.eye(q)
+        for s, own in zip(which, np.linalg.solve(M, W.transpose(0, 2, 1)), strict=True):
+            found[s] = own.T
+    return found
 
 
 def _student(X: Array, widths: Array) -> Array:
