@@ -174,6 +174,7 @@ def measured(names: Iterable[str]) -> Report:
         spread = results[OURS]["spread"]
         report.at_least(f"{name}: spread", spread, _SPREAD[0], rival=results[LEMUR]["spread"], rival_name=LEMUR)
         report.at_most(f"{name}: spread", spread, _SPREAD[1], rival=results[BEFORE]["spread"], rival_name=BEFORE)
+        report.note(f"{name}: spread of the cells asked for, moved", results[SHIFT]["spread"])
         for what in ("spread, low", "spread, high", "oracle, low", "oracle, high", "oracle outside the bar"):
             report.note(f"{name}: {what}", results[OURS][what])
         for what in ("R² of the change", "R², changed genes", "L2", "energy"):
@@ -184,14 +185,21 @@ def measured(names: Iterable[str]) -> Report:
         else:
             report.note(f"{name}: coverage, of random cells of the type", results[OURS]["coverage"])
     report.details["settings"] = found
-    report.note("mean spread", float(np.mean([r[OURS]["spread"] for r in found.values()])))
+    for what in ("R² of the change", "R², changed genes", "L2", "spread", "energy"):
+        for method in (OURS, MEAN, BEFORE, LEMUR, SHIFT):
+            report.note(f"mean {what} of {method}", float(np.mean([r[method][what] for r in found.values()])))
+    covered = {
+        kind: [r[OURS]["coverage"] for name, r in found.items() if ("kang" in name) == (kind == "kang")]
+        for kind in ("kang", "simulations")
+    }
+    for kind, values in covered.items():
+        report.note(f"coverage, {kind}: least", min(values, default=np.nan))
+        report.note(f"coverage, {kind}: most", max(values, default=np.nan))
     within = [_SPREAD[0] <= r[OURS]["spread"] <= _SPREAD[1] for r in found.values()]
     report.note(f"spread: settings of {len(found)} within the bar", float(np.sum(within)))
     for what, least in (("R² of the change", True), ("R², changed genes", True), ("L2", False), ("energy", False)):
         mean = {method: float(np.mean([r[method][what] for r in found.values()])) for method in (OURS, LEMUR, BEFORE)}
         hold = report.at_least if least else report.at_most
-        shift = float(np.mean([r[SHIFT][what] for r in found.values()]))
-        report.note(f"mean {what} of the mean shift", shift)
         for rival in (LEMUR, BEFORE):
             hold(f"mean {what}", mean[OURS], round(mean[rival], 4), rival=mean[rival], rival_name=rival)
         better = [(r[OURS][what] >= r[LEMUR][what]) == least for r in found.values()]
