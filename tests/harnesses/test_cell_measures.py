@@ -73,7 +73,7 @@ def test_spread_by_chance_is_that_of_draws_with_replacement():
         [found["spread, low"], found["spread, high"]], np.quantile(slow, [0.05, 0.95]), rtol=0.04
     )
     assert found["oracle, low"] < 1.0 < found["oracle, high"]
-    assert 0.5 < found["oracle within the bar"] < 1.0
+    assert 0.0 < found["oracle outside the bar"] < 0.5
     many = spread_by_chance(np.tile(made, (30, 1)), np.tile(real, (30, 1)))
-    assert many["oracle within the bar"] == 1.0
+    assert many["oracle outside the bar"] == 0.0
     assert many["spread, high"] - many["spread, low"] < found["spread, high"] - found["spread, low"]
