@@ -142,7 +142,7 @@ def _symmetric(edges: list[tuple[Array, Array, Array]], n: int) -> SparseMatrix:
     low, high = np.minimum(rows, cols), np.maximum(rows, cols)
     _, first = np.unique(low * n + high, return_index=True)
     low, high, lengths = low[first], high[first], np.maximum(lengths[first], _TINY)
-    ends = np.r_[low, high].astype(np.int32), np.r_[high, low].astype(np.int32)  # csgraph of older scipy takes no other
+    ends = np.r_[low, high].astype(np.int32), np.r_[high, low].astype(np.int32)  # csgraph of SciPy 1.13 takes no other
     return csr_array(coo_array((np.r_[lengths, lengths], ends), shape=(n, n)))
 
 
