@@ -173,7 +173,7 @@ CASES: dict[str, tuple[Callable[[], Any], Fit, Sequence[tuple[int, int]]]] = {
     "EquivalenceMetric": (_of("EquivalenceMetric"), _labels, (*_SMALL, (1500, 200), (20_000, 40))),
     "DistanceMetric": (_of("DistanceMetric"), _distances, (*_SMALL, (1500, 200), (20_000, 40))),
     "MultiAttributeMetric": (_of("MultiAttributeMetric"), _attributes, (*_SMALL, (1500, 200), (20_000, 40))),
-    "Imputer": (_of("Imputer", n_jobs=1), _gaps, ((300, 8), (1500, 20), (1500, 80), (6000, 20))),
+    "Imputer": (_of("Imputer", n_jobs=1), _gaps, ((300, 8), (1500, 20), (1500, 80), (6000, 20), (50, 2000))),
     "TableEncoder": (_of("TableEncoder"), _rows, ((400, 10), (5000, 40), (40_000, 40))),
     "CountEncoder": (_of("CountEncoder"), _counts, ((1000, 1000), (4000, 2000), (10_000, 5000))),
     "RestrictedBoltzmannMachine": (_of("RestrictedBoltzmannMachine"), _bits, (*_SMALL, _WIDE, (10_000, 100))),

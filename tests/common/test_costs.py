@@ -7,6 +7,7 @@ import pytest
 from sidelight import (
     CoordinatedMixture,
     HybridEmbedding,
+    Imputer,
     KernelInformationEmbedding,
     MultipleRelationalEmbedding,
     PPCAMixture,
@@ -39,6 +40,7 @@ GROWTH = [
     pytest.param(SemidefiniteEmbedding(), (800, 10), "rows", 2.6, id="unfolding, rows ** 1.4"),
     pytest.param(HybridEmbedding(n_landmarks=None), (5000, 10), "rows", 4.0, id="all paths"),
     pytest.param(MultipleRelationalEmbedding(), (200_000, 50), "rows", 2.0, id="relations are linear in rows"),
+    pytest.param(Imputer(), (500, 1000), "columns", 2.0, id="imputers of many columns are without trees"),
 ]
 
 
@@ -53,6 +55,10 @@ def test_the_estimate_grows_as_the_algorithm(model, shape, what, factor):
 def test_neighbours_are_counted_as_they_are_searched():
     assert neighbour_seconds(2000, 50) == exact_seconds(2000, 50) < EXACT_SECONDS
     assert neighbour_seconds(140_000, 784) == pytest.approx(2 * neighbour_seconds(70_000, 784))
+
+
+def test_a_wide_table_to_be_filled_does_not_cry_wolf():
+    assert seconds(Imputer(), 50, 2000) < LONG  # it takes less than ten seconds: docs/decisions/0040-costs.md
 
 
 def test_a_map_of_seventy_thousand_pictures_does_not_cry_wolf():

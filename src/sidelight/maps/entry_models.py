@@ -36,7 +36,7 @@ from .entry_densities import (
 from .forest_fill import completion_work
 from .linear_gaussian_maps import LinearGaussianMaps
 
-__all__ = ["MODELS", "ColumnErrors", "EntryModel", "HeldOut", "fit_entry_model", "hold_out"]
+__all__ = ["MODELS", "ColumnErrors", "EntryModel", "HeldOut", "fit_entry_model", "hold_out", "tries_trees"]
 
 Array = npt.NDArray[Any]
 MODELS = ("gaussian", "mixture", "neighbours", "trees")
@@ -155,6 +155,11 @@ class _Trial:
         return float(np.sqrt(self.squares(mean).sum() / self.weight.sum()))
 
 
+def tries_trees(n: int, d: int) -> bool:
+    """Whether "auto" tries the trees on n rows and d columns: their rows are completed first, which takes O(n d⁴)."""
+    return completion_work(n, d) <= _MOST_WORK
+
+
 def fit_entry_model(
     X: Array,
     model: str = "auto",
@@ -245,7 +250,7 @@ def _candidates(model: str, X: Array) -> tuple[str, ...]:
         "gaussian": True,
         "mixture": len(X) > _MOST_FILLED,
         "neighbours": len(X) <= _MOST_FILLED,
-        "trees": completion_work(*X.shape) <= _MOST_WORK,
+        "trees": tries_trees(*X.shape),
     }
     return tuple(name for name in MODELS if allowed[name])
 

@@ -21,7 +21,7 @@ from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number, refuse_too_large
 from sidelight.base.warnings import warn
 from sidelight.maps.entry_intervals import draw_scale, half_width
-from sidelight.maps.entry_models import MODELS, ColumnErrors, EntryModel, fit_entry_model, hold_out
+from sidelight.maps.entry_models import MODELS, ColumnErrors, EntryModel, fit_entry_model, hold_out, tries_trees
 from sidelight.maps.parameter_draws import RowSample, mean_shifts, sample_rows
 
 from ._column_kinds import ColumnUse, read_by
@@ -271,7 +271,8 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
     def estimate_cost(self, n: int, d: int) -> Cost:
         """Return the estimated cost of a fit on ``n`` rows and ``d`` columns (of the code)."""
         tried, rest = min(n, _TRIED), max(n - _TRIED, 0)
-        return Cost(64 * n * d + 64 * d * min(n, d), 0.1 + d**1.4 * (1.5e-3 * tried**0.6 + 3e-5 * rest))
+        per_fit = d**1.4 * (1.5e-3 * tried**0.6 + 3e-5 * rest) if tries_trees(n, d) else 2e-4 * n * d
+        return Cost(64 * n * d + 64 * d * min(n, d), 0.1 + per_fit)
 
     def _fitted_model(self, A: Array, seed: int) -> tuple[EntryModel | None, dict[str, float], ColumnErrors | None]:
         """The model of the code (n, p), None if it has no columns, and errors of candidate models and columns."""
