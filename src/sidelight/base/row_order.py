@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .messages import error_message
 from .warnings import warn
 
@@ -13,9 +15,10 @@ def warn_of_row_order(owner: object, X: object, given: object, name: str = "give
 
     Other labels (a fresh index after a merge) say nothing. Containers without an index neither.
     """
-    first, second = (getattr(table, "index", None) for table in (X, given))
-    if not (hasattr(first, "equals") and hasattr(second, "equals")) or len(first) != len(second):
+    tables: tuple[Any, Any] = (X, given)
+    first, second = (getattr(table, "index", None) for table in tables)
+    if first is None or second is None or not (hasattr(first, "equals") and hasattr(second, "equals")):
         return
-    if not first.equals(second) and set(first) == set(second):
+    if len(first) == len(second) and not first.equals(second) and set(first) == set(second):
         seen, rule = "a table", "has the labels of X in another order, and rows are matched by position"
         warn(error_message(owner, name, seen, rule, f"Give {name}.loc[X.index], or drop the index"), UserWarning)
