@@ -11,11 +11,12 @@ types' columns    and the standard deviation of the type in each column
 types' Gaussians  the batch mapped to the covariance of the other batches of the type, with its mean: the map
                   A = S^-1/2 (S^1/2 T S^1/2)^1/2 S^-1/2 from covariance S to T (offsets where a batch has fewer than 60)
 
-The kept numbers have maps of the types' offsets only. Each with its mixing of batches within types (``cell_measures``) and that of our map of these rows with the batch given.
-None is a method: all know the types. *At random* says what is chance: batches shuffled within types after the
-correction, and shuffled before it and then corrected likewise, which is above 1 because every correction also takes
-away by what random groups differ. Mean and largest of five draws. ``--maps-at-random``: *our* answers for
-the rows less one offset with the batches shuffled within types, a set without any effect, in which mixing should be 1.
+The kept numbers have maps of the types' offsets only. Each with its mixing of batches within types (``cell_measures``)
+and that of our map of these rows with the batch given. None is a method: all know the types. *At random* says what is
+chance: batches shuffled within types after the correction, and shuffled before it and then corrected likewise, which is
+above 1 because every correction also takes away by what random groups differ. Mean and largest of five draws. ``--maps-
+at-random``: *our* answers for the rows less one offset with the batches shuffled within types, a set without any
+effect, in which mixing should be 1.
 """
 
 from __future__ import annotations
