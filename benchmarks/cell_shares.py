@@ -31,7 +31,7 @@ Array = npt.NDArray[Any]
 _MILD = np.array([(150, 120, 90, 60), (100, 120, 120, 100)])
 TITLE = "unequal shares of types in two batches: error of the offsets, with an effect and without"
 RIVALS: tuple[str, ...] = ()
-_FIRST, _DRAWS = 700, 6
+_FIRST, _DRAWS = 700, 3
 DESIGNS = {"equal": np.array([(100, 100, 80, 60)] * 2), "mild": _MILD, "much": TWO}
 SCALES = {"none": 0.0, "weak": 0.05, "usual": 0.15}
 
@@ -53,7 +53,7 @@ def errors(cells: Cells, *, effect: bool) -> tuple[str, float, float]:
 
 
 def run(*, quick: bool) -> Report:
-    """Six draws of each design and effect, or one."""
+    """Three draws of each design and effect, or one."""
     return measured(1 if quick else _DRAWS, _FIRST)
 
 

@@ -29,16 +29,19 @@ pylemur is in no extra; it calls a harmonypy below 0.1, so that both go to a fol
         session-info stdlib_list wrapt narwhals
     PYTHONPATH=FOLDER python -m benchmarks counterfactual_cells --keep
 
-One setting at a time, nothing written: ``python -m benchmarks.counterfactual_cells "kang, NK" ["three conditions a"]``
+One setting at a time: ``python -m benchmarks.counterfactual_cells "kang, NK" [--parts FILE]``, and all from the parts:
+``python -m benchmarks.counterfactual_cells --parts FILE --keep``
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import sys
 import warnings
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -46,7 +49,7 @@ import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
 from benchmarks.condition_sets import CHOOSING, REPORTING, Setting
-from benchmarks.harness import Report, table
+from benchmarks.harness import KEPT, Report, table
 from sidelight import KernelInformationEmbedding
 
 TITLE = "cells under another condition, of a type left out there: change, spread, intervals"
@@ -162,13 +165,17 @@ def measure(setting: Setting) -> dict[str, dict[str, float]]:
     return found
 
 
-def measured(names: Iterable[str]) -> Report:
-    """Measure the named settings and hold them against the bars."""
+def measured(names: Iterable[str], parts: Path | None = None) -> Report:
+    """Measure the named settings and hold them against the bars; those in the file ``parts`` are not measured again."""
     report, found = Report(), {}
+    known = json.loads(parts.read_text()) if parts is not None and parts.exists() else {}
     logging.getLogger("harmonypy").setLevel(logging.ERROR)
     for name in names:
-        setting = ({**CHOOSING, **REPORTING})[name]()
-        found[name] = results = measure(setting)
+        if name not in known:
+            known[name] = measure(({**CHOOSING, **REPORTING})[name]())
+        found[name] = results = known[name]
+        if parts is not None:
+            parts.write_text(json.dumps(known, indent=1))
         for method, values in results.items():
             print(f"  {name:32s} {method:16s} " + "  ".join(f"{k} {v:.3f}" for k, v in values.items()), flush=True)
         spread = results[OURS]["spread"]
@@ -179,7 +186,7 @@ def measured(names: Iterable[str]) -> Report:
             report.note(f"{name}: {what}", results[OURS][what])
         for what in ("R² of the change", "R², changed genes", "L2", "energy"):
             report.note(f"{name}: {what}", results[OURS][what], rival=results[LEMUR][what], rival_name=LEMUR)
-        if setting.twins is not None:
+        if not name.startswith("kang"):  # twins are known
             report.at_least(f"{name}: coverage of 90 % intervals", results[OURS]["coverage"], _COVERAGE[0])
             report.at_most(f"{name}: coverage of 90 % intervals", results[OURS]["coverage"], _COVERAGE[1])
         else:
@@ -189,7 +196,7 @@ def measured(names: Iterable[str]) -> Report:
         for method in (OURS, MEAN, BEFORE, LEMUR, SHIFT):
             report.note(f"mean {what} of {method}", float(np.mean([r[method][what] for r in found.values()])))
     covered = {
-        kind: [r[OURS]["coverage"] for name, r in found.items() if ("kang" in name) == (kind == "kang")]
+        kind: [r[OURS]["coverage"] for name, r in found.items() if name.startswith("kang") == (kind == "kang")]
         for kind in ("kang", "simulations")
     }
     for kind, values in covered.items():
@@ -217,11 +224,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.counterfactual_cells", description=TITLE)
     known = [*CHOOSING, *REPORTING]
     parser.add_argument("names", nargs="*", metavar="SETTING", help=", ".join(known))
-    names = parser.parse_args(arguments).names
+    parser.add_argument("--parts", type=Path, help="JSON file of settings, which a later run goes on from")
+    parser.add_argument("--keep", action="store_true", help="write docs/files, as python -m benchmarks does")
+    chosen = parser.parse_args(arguments)
+    names = chosen.names
     if unknown := set(names) - set(known):  # ``choices`` would refuse no names at all
         parser.error(f"unknown: {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
-    report = measured(names or REPORTING)
+    report = measured(names or REPORTING, chosen.parts)
     print(table(report))
+    if chosen.keep:
+        print(report.keep(KEPT / "counterfactual_cells.json", name="counterfactual_cells"))
     return 0 if report.passed else 1
 
 

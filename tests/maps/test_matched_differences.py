@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from sidelight.maps.matched_differences import local_differences, overall_differences
+from sidelight.maps.matched_differences import chance_of_local, local_differences, means_apart, overall_differences
 
 
 def matches(seed, moved):
@@ -53,3 +54,29 @@ def test_links_of_few_matches_say_nothing():
     assert local_differences(first, second, links)[1] == 190
     assert len(overall_differences(first - second, links)) == 1
     assert local_differences(first[:5], second[:5], links[:5]) == (np.inf, 0)
+
+
+def test_the_chance_of_a_local_difference_is_that_of_draws():
+    links = np.zeros(200, dtype=int)
+    found = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        middle, apart = rng.normal(size=(200, 3)), rng.normal(size=(200, 3))
+        found.append(local_differences(middle + apart / 2, middle - apart / 2, links)[0])
+    assert 0.6 < np.std(found) / chance_of_local(200, 3) < 1.4
+
+
+@pytest.mark.parametrize("sizes", [(80, 80), (40, 120), (50, 60, 50)])
+def test_means_of_groups_at_random_are_apart_by_chance_and_others_more(sizes):
+    """In columns of very different spread, as principal components are."""
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    found = []
+    for seed in range(200):
+        rows = np.random.default_rng(seed).normal(size=(160, 8)) * 2.0 ** -np.arange(8)
+        found.append(means_apart(rows, codes))
+    if len(sizes) == 2:
+        assert abs(np.mean(found)) < 0.25
+        assert 0.75 < np.std(found) < 1.25
+    assert np.mean(np.asarray(found) > 3.0) < 0.1  # about 0.02 of the pairs of groups
+    rows[codes == 1] += 1.0
+    assert means_apart(rows, codes) > 10.0

@@ -22,6 +22,7 @@ from sidelight.base.interval_method import interval_method
 from sidelight.base.intervals import Intervals
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
+from sidelight.base.row_order import warn_of_row_order
 from sidelight.base.small_data import warn_if_small
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
@@ -128,8 +129,9 @@ class RowChecks(InformedIntervals):
         fits = 1 + missing.rounds if missing.method == "project" else 1
         return Cost(max(cost.bytes, filling.bytes), fits * cost.seconds + filling.seconds)
 
-    def _training_rows(self, X: object, trajectory: object = None) -> CheckedRows:
+    def _training_rows(self, X: object, trajectory: object = None, given: object = None) -> CheckedRows:
         """Validate the rows of ``fit``; fill their missing entries, unless these are refused."""
+        warn_of_row_order(self, X, given)
         if self.metric != "precomputed":
             return self._rows_of_fit(X, trajectory)
         if issparse(X):

@@ -297,7 +297,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         del y
         self._check_parameters(given is not None)
         X, given = rows_in_memory(type(self).__name__, X, given, self.random_state)
-        checked = self._projected_rows(self._training_rows(X, trajectory), given, same)
+        checked = self._projected_rows(self._training_rows(X, trajectory, given), given, same)
         X, n = checked.X, len(checked.X)
         warn_of_old_name(type(self).__name__, self.solver)
         request = self._solver_request(given is not None)

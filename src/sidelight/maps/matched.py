@@ -39,8 +39,9 @@ of means
 onto others, some away. Where that moves rows by less than their noise, neither rule above sees it, but kinds disagree:
 the *local* z² of matched rows (``maps.matched_differences``, of rows that lie in each other) is then larger with means
 than with the right offsets. So means are refused if they have 0.35 more than offsets of matched rows or than no offsets
-at all, which may have 2.5 at most and a fifth as many matches as there are rows. No offsets are taken if they are
-within 0.35 of matched ones, which are fitted to these matches: without an effect nothing should be moved.
+at all, which may have 2.5 at most and a fifth as many matches as there are rows. With few matches or columns the 0.35
+is twice the standard deviation of chance, and means that differ by chance are not asked. No offsets are taken if they
+are within 0.35 of matched ones, which are fitted to these matches: without an effect nothing should be moved.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ from sidelight.neighbours.graph import mutual
 from sidelight.neighbours.search import nearest
 from sidelight.neighbours.strata import nearest_in_strata
 
-from .matched_differences import local_differences, overall_differences
+from .matched_differences import chance_of_local, local_differences, means_apart, overall_differences
 
 __all__ = ["alignment_score", "group_means", "iterated_offsets", "matched_offsets", "mismatch"]
 
@@ -75,6 +76,7 @@ _IN_IT = 0.5  # representation from which on a row lies in a group
 _ALONE = 0.1  # share of rows without counterparts above which groups have kinds of their own
 _AGREE = 2.5  # local z² up to which kinds agree on an offset (1 to 2.2 for the right one, above 3.9 in pictures)
 _LOCALLY = 0.35  # by which it must be smaller than with means, and by which less than without an effect
+_DIFFERENT = 3.0  # standard deviations of chance, below which means of groups do not differ
 _ENOUGH = 0.2  # matches over rows, below which they are not asked
 _SAME = 5.0  # largest mean z² of matched rows without an effect
 _ROUNDS = 20
@@ -200,11 +202,13 @@ def matched_offsets(points: Array, projected: Array, codes: Array, n_jobs: int |
 
 def _instead_of_means(projected: Array, codes: Array, means: Array, matched: Array, n_jobs: int | None) -> Array | None:
     """Offsets (C, r), 0 or ``matched``, if means leave local differences that these do not; None: means are right."""
+    if means_apart(projected, codes) < _DIFFERENT:  # then there is nothing to lose
+        return None
     none = np.zeros_like(means)
     (without, rows), (by_means, _), (by_matches, enough) = (
         _local_differences(projected - b[codes], codes, n_jobs) for b in (none, means, matched)
     )
-    right = min(_AGREE, by_means - _LOCALLY)
+    right = min(_AGREE, by_means - max(_LOCALLY, 2.0 * chance_of_local(enough, projected.shape[1])))
     if rows >= _ENOUGH * len(codes) and without <= min(right, by_matches + _LOCALLY):
         return none
     return matched if enough >= _ENOUGH * len(codes) and by_matches <= right else None

@@ -18,7 +18,7 @@ import numpy as np
 from sidelight.base.types import Array
 from sidelight.neighbours.search import nearest
 
-__all__ = ["FEWEST", "local_differences", "overall_differences"]
+__all__ = ["FEWEST", "chance_of_local", "local_differences", "means_apart", "overall_differences"]
 
 FEWEST = 20
 """Matches of two groups from which on their differences say anything."""
@@ -55,3 +55,26 @@ def local_differences(first: Array, second: Array, links: Array, n_jobs: int | N
         value = (index.shape[1] + 1) * np.mean(mean[:, told] ** 2 / spread[told])
         total, count = total + len(apart) * float(value), count + len(apart)
     return (total / count if count else np.inf), count
+
+
+def chance_of_local(count: int, columns: int) -> float:
+    """Standard deviation of a local z² by chance, with M = ``count`` matches in r columns: √(2 k / (M r))."""
+    return float(np.sqrt(2.0 * _NEAR / max(1, count * columns)))
+
+
+def means_apart(points: Array, codes: Array) -> float:
+    """How far the means of groups ``codes`` (n,) of ``points`` (n, r) are apart, in standard deviations of chance.
+
+    With Δ the difference of two means and E its covariance if both are draws of one population, |Δ|² has the mean tr E
+    and the variance 2 tr E². Of the two groups that are farthest apart, (|Δ|² - tr E) / √(2 tr E²).
+    """
+    groups = [points[codes == code] for code in range(int(codes.max()) + 1)]
+    means = [rows.mean(axis=0) for rows in groups]
+    errors = [(rows - mean).T @ (rows - mean) / len(rows) ** 2 for rows, mean in zip(groups, means, strict=True)]
+    found = [
+        (np.sum((means[a] - means[b]) ** 2) - np.trace(E)) / max(np.sqrt(2.0 * np.sum(E**2)), 1e-300)
+        for a in range(len(groups))
+        for b in range(a)
+        for E in (errors[a] + errors[b],)
+    ]
+    return float(max(found, default=0.0))
