@@ -38,7 +38,7 @@ test-slow: $(STAMP)     ## the tests that take minutes
 test-minimum:           ## the default tests on the oldest versions we promise
 	$(PYTHON) -m venv $(VENV)-minimum
 	$(VENV)-minimum/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)-minimum/bin/python -m pip install --quiet -c constraints-minimum.txt -e ".[report,cli,anndata]" pytest polars
+	$(VENV)-minimum/bin/python -m pip install --quiet -c constraints-minimum.txt -e ".[report,cli,anndata,explore,notebook,scale]" pytest polars
 	$(VENV)-minimum/bin/python -m pytest -W default
 
 test-machines: $(STAMP) ## the default tests on other processors, Pythons and versions, one table (MACHINES="--only Nehalem '3.13-*'")

@@ -1,5 +1,6 @@
 """How far batches can be mixed at all: corrections that are fitted with the types known, and batches at random.
 
+    python -m benchmarks cell_limits --keep
     python -m benchmarks.cell_limits kang [two_batches_a ...] [--no-maps]
     python -m benchmarks.cell_limits two_batches_a --maps-at-random 3
 
@@ -31,8 +32,11 @@ import numpy.typing as npt
 from benchmarks.cell_measures import mixing
 from benchmarks.cell_methods import labels_known, ours
 from benchmarks.cell_sets import CHOOSING, REPORTING, Cells
+from benchmarks.harness import Report, table
 from sidelight import KernelInformationEmbedding
 
+TITLE = "how far batches can be mixed: offsets with the types known, and batches at random"
+RIVALS = ("anndata",)
 __all__ = ["CORRECTIONS", "maps_at_random", "shuffled_batches"]
 
 Array = npt.NDArray[Any]
@@ -108,16 +112,39 @@ def shuffled_batches(cells: Cells, seed: int) -> Cells:
     return replace(cells, batch=batch)
 
 
-def _at_random(cells: Cells, correct: Callable[[Cells], Array]) -> str:
-    """Mixing of batches that are shuffled after and before the correction, in words."""
+def _at_random(cells: Cells, correct: Callable[[Cells], Array]) -> tuple[list[float], list[float]]:
+    """Mixing of batches that are shuffled after the correction, and before it and corrected likewise."""
     rows, after, before = correct(cells), [], []
     for seed in range(_DRAWS):
         other = shuffled_batches(cells, seed)
         after.append(mixing(rows, other.batch, cells.label))
         made = shuffled_batches(replace(cells, X=rows), seed)
         before.append(mixing(correct(made), made.batch, cells.label))
-    told = (f"{np.mean(found):.3f}, at most {max(found):.3f}" for found in (after, before))
-    return f"at random {next(told)}; corrected again {next(told)}"
+    return after, before
+
+
+def run(*, quick: bool) -> Report:
+    """Corrections of interferon-stimulated cells with our maps of them, and of two simulated sets without."""
+    report = Report()
+    for name in ("two_batches_b",) if quick else ("kang", "two_batches_b", "unequal_b"):
+        measure(report, name, {**CHOOSING, **REPORTING}[name](), maps=name == "kang")
+    return report
+
+
+def measure(report: Report, name: str, cells: Cells, *, maps: bool) -> None:
+    """Add the mixing of every correction, that of batches at random and, with ``maps``, that of our map of the rows."""
+    if maps:
+        for what, Z in ours(cells, (2,)).items():
+            report.note(f"{name}: mixing, {what}", mixing(Z, cells.batch, cells.label))
+    for what, correct in CORRECTIONS.items():
+        rows = correct(cells)
+        report.note(f"{name}: mixing, {what}", mixing(rows, cells.batch, cells.label))
+        for how, found in zip(("at random", "at random, corrected again"), _at_random(cells, correct), strict=True):
+            report.note(f"{name}: mixing, {what}, {how}, mean", float(np.mean(found)))
+            report.note(f"{name}: mixing, {what}, {how}, largest", max(found))
+        if maps:
+            Z = KernelInformationEmbedding(n_jobs=1).fit(rows, given=cells.batch).embedding_
+            report.note(f"{name}: mixing, {what}, map of these", mixing(np.asarray(Z), cells.batch, cells.label))
 
 
 def maps_at_random(cells: Cells, seed: int) -> dict[str, float]:
@@ -140,13 +167,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for seed in range(chosen.maps_at_random):
             told = ", ".join(f"{what} {value:.3f}" for what, value in maps_at_random(cells, seed).items())
             print(f"  {name:16s} draw {seed}: {told}", flush=True)
-        for what, correct in () if chosen.maps_at_random else CORRECTIONS.items():
-            rows = correct(cells)
-            told = f"mixing {mixing(rows, cells.batch, cells.label):.3f} ({_at_random(cells, correct)})"
-            if not chosen.no_maps:
-                Z = KernelInformationEmbedding(n_jobs=1).fit(rows, given=cells.batch).embedding_
-                told += f", map of these {mixing(np.asarray(Z), cells.batch, cells.label):.3f}"
-            print(f"  {name:16s} {what:16s} {told}", flush=True)
+        if not chosen.maps_at_random:
+            report = Report()
+            measure(report, name, cells, maps=not chosen.no_maps)
+            print(table(report), flush=True)
     return 0
 
 

@@ -1,6 +1,6 @@
 """Numbers given: cell-cycle scores and percentages factored out, types kept; ours beside scanpy's regress_out.
 
-    python -m benchmarks cell_numbers          (scanpy on the PYTHONPATH: pip install --target DIR scanpy)
+    python -m benchmarks cell_numbers --keep   (scanpy on the PYTHONPATH: pip install --target DIR scanpy)
 
 Scores are computed from the counts, as a user has them: the mean logarithm of the genes of a set less that of all genes
 (simulated S and G2M phases), and the percent of a cell's counts in ribosomal genes (kang). Ours is the two-dimensional
@@ -199,6 +199,7 @@ def measure(report: Report, cells: Scored) -> None:
             f"{cells.name}: leakage of {number} (R²)", leaks["ours"][number], _LEAKAGE,
             rival=leaks["regress_out"][number], rival_name="regress_out",
         )  # fmt: skip
+    report.note(f"{cells.name}: accuracy of types without the numbers", types["ours without the numbers"])
     report.at_least(
         f"{cells.name}: accuracy of types", types["ours"], types["regress_out"], rival=types["regress_out"],
         rival_name="regress_out",

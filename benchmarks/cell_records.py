@@ -2,14 +2,19 @@
 
 One JSON file. Under "totals" by set, method and row order: all numbers of scib-metrics, the mixing of batches within
 types, the processor's seconds for the embedding, and the commit. Under "removals" by set and type: what
-``benchmarks.cells.measure_removals`` finds. Numbers of another engine are not told apart: delete what is to be measured
-again, or the file.
+``benchmarks.cells.measure_removals`` finds. Each entry has the commit that it was measured with, so that a file may
+hold our numbers of today beside those of rivals from another day, whose programs and input did not change. To measure
+some methods again, keep them in a new file and put it over the old one:
+
+    python -m benchmarks.cells --only "ours, 2-D" --no-removals --orders 5 --keep NEW.json
+    python -m benchmarks.cell_records NEW.json docs/files/cells.json
 """
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,6 +64,16 @@ class Records:
         self.found["removals"].setdefault(of, {})[label] = entry | {"commit": commit()}
         self.write()
 
+    def put_over(self, other: Records) -> None:
+        """Take the numbers of another file, which replace those of the same set, method or type, and row order."""
+        for of, methods in other.found["totals"].items():
+            for method, orders in methods.items():
+                self.found["totals"].setdefault(of, {}).setdefault(method, {}).update(orders)
+        for of, types in other.found["removals"].items():
+            for label, entry in types.items():
+                self.found["removals"].setdefault(of, {})[label] = entry
+        self.write()
+
     def write(self) -> None:
         """Write the file, to one beside it first, so that a stop leaves the former one whole."""
         if self.file is None:
@@ -67,3 +82,12 @@ class Records:
         new = self.file.with_suffix(".new")
         new.write_text(json.dumps(self.found | {"machine": machine()}, indent=1, ensure_ascii=False) + "\n")
         os.replace(new, self.file)
+
+
+def main(new: str | Path, old: str | Path) -> None:
+    """Put the numbers of one file over those of another."""
+    Records.of(Path(old)).put_over(Records.of(Path(new)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -206,15 +206,13 @@ def hold_totals(report: Report, totals: dict[str, dict[str, list[float]]]) -> No
             rival_name=rival,
         )  # fmt: skip
     for name, t in totals.items():
-        rival = max((n for n in t if n not in OURS), key=lambda n: np.mean(t[n]))
+        ours_here = float(np.mean(t[best]))
+        if not (rivals := [n for n in t if n not in OURS]):  # ``--only`` names ours
+            report.note(f"{name}: total, {best}", ours_here)
+            continue
+        rival = max(rivals, key=lambda n: np.mean(t[n]))
         theirs = float(np.mean(t[rival]))
-        report.at_least(
-            f"{name}: total, {best}",
-            float(np.mean(t[best])),
-            round(theirs - _BEHIND, 4),
-            rival=theirs,
-            rival_name=rival,
-        )
+        report.at_least(f"{name}: total, {best}", ours_here, round(theirs - _BEHIND, 4), rival=theirs, rival_name=rival)
 
 
 def measured(

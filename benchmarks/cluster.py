@@ -10,7 +10,7 @@ memory      peak resident memory of a worker (``VmHWM``), and before the work
 network     what workers sent to each other and to this process (the model, ends of partitions, places)
 
 ``python -m benchmarks.cluster --rows N --sample M --many K`` measures other sizes (0: left out). Every
-number is printed when it is there.
+number is printed when it is there. ``--keep`` also writes the checks to ``docs/files/cluster.json``, for the pages.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import RESULTS, Report, table
+from benchmarks.harness import KEPT, RESULTS, Report, table
 from benchmarks.streaming import COLUMNS, made_rows
 from sidelight import KernelInformationEmbedding, embed_rows
 
@@ -161,10 +161,15 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=400_000)
     parser.add_argument("--sample", type=int, default=50_000)
     parser.add_argument("--many", type=int, default=10_000_000)
+    parser.add_argument("--keep", action="store_true", help="also write the checks to docs/files, for the pages")
     chosen = parser.parse_args()
     report = measured(chosen.rows, chosen.sample, chosen.many)
     print(table(report))
-    print(f"  written to {report.write(RESULTS / 'cluster.json', name='cluster', **vars(chosen))}")
+    sizes = {"rows": chosen.rows, "sample": chosen.sample, "many": chosen.many}
+    print(f"  written to {report.write(RESULTS / 'cluster.json', name='cluster', **sizes)}")
+    if chosen.keep:
+        said = " ".join(f"--{name} {size}" for name, size in sizes.items())
+        report.keep(KEPT / "cluster.json", name="cluster", command=f"python -m benchmarks.cluster {said}")
 
 
 if __name__ == "__main__":

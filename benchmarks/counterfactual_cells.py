@@ -8,6 +8,9 @@ R² of the change    1 - |Δ - Δ'|² / |Δ|², Δ the difference of the mean of
 R², changed genes   of the mean expression of the 100 genes that change most
 L2                  distance between the mean of the made-up and that of the left-out cells, all genes
 spread              root of the total variance of the made-up cells over that of the left-out cells, 30 components
+by chance           90 % of the ratios of spreads when made-up and left-out cells are drawn again with replacement; and
+                    of an *oracle*: as many draws of the left-out cells themselves as there are made-up cells, over as
+                    many as there are left-out ones. Variances over (cells - 1), or few cells would spread less
 energy              energy distance of made-up and left-out cells, 30 components: wrong mean or wrong spread
 coverage            share of entries (30 components) of the cell's *twin* within 1.645 standard deviations, simulated
                     sets only; for kang, of a random left-out cell, which is a lower bound: it is of another state
@@ -24,7 +27,7 @@ pylemur is in no extra; it calls a harmonypy below 0.1, so that both go to a fol
 
     pip install --target FOLDER --no-deps pylemur harmonypy==0.0.10 formulaic formulaic-contrasts interface-meta \
         session-info stdlib_list wrapt narwhals
-    PYTHONPATH=FOLDER python -m benchmarks counterfactual_cells
+    PYTHONPATH=FOLDER python -m benchmarks counterfactual_cells --keep
 
 One setting at a time, nothing written: ``python -m benchmarks.counterfactual_cells "kang, NK" ["three conditions a"]``
 """
@@ -51,6 +54,7 @@ RIVALS = ("pylemur",)
 
 Array = npt.NDArray[Any]
 _NORMAL, _CHANGED = 1.645, 100
+_DRAWS = 4000
 _SPREAD, _COVERAGE = (0.8, 1.25), (0.88, 0.92)
 OURS, MEAN, BEFORE, LEMUR, SHIFT = "ours", "ours, mean", "ours before", "LEMUR + Harmony", "mean shift"
 
@@ -124,13 +128,38 @@ def _explained(true: Array, found: Array, centre: float) -> float:
     return float(1 - np.sum((found - true) ** 2) / np.sum((true - centre) ** 2))
 
 
+def spread_by_chance(made: Array, real: Array, seed: int = 0) -> dict[str, float]:
+    """90 % intervals of the ratio of spreads of ``made`` (m, q) and ``real`` (k, q), of ours and of an oracle.
+
+    Also the share of the oracle's ratios that miss the bar.
+    """
+    rng, m, k = np.random.default_rng(seed), len(made), len(real)
+
+    def size(rows: Array, count: int) -> Array:
+        """Total variances of draws with replacement, from second moments, so that no draw is copied."""
+        weight = rng.multinomial(count, np.full(len(rows), 1 / len(rows)), size=_DRAWS)
+        centred = rows - rows.mean(axis=0)
+        squares = weight @ np.square(centred).sum(axis=1) / count - np.square(weight @ centred / count).sum(axis=1)
+        return np.asarray(squares * count / (count - 1))
+
+    found: dict[str, float] = {}
+    for name, above in (("spread", made), ("oracle", real)):
+        ratios = np.sqrt(size(above, m) / size(real, k))
+        found |= {f"{name}, {end}": float(np.quantile(ratios, q)) for end, q in (("low", 0.05), ("high", 0.95))}
+    found["oracle outside the bar"] = float(np.mean((ratios < _SPREAD[0]) | (ratios > _SPREAD[1])))
+    return found
+
+
 def measure(setting: Setting) -> dict[str, dict[str, float]]:
     """The measures of every method."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made, std = ours(setting)
         made |= {LEMUR: lemur(setting), SHIFT: mean_shift(setting)}
-    return {name: judged(setting, rows, std.get(name)) for name, rows in made.items()}
+    found = {name: judged(setting, rows, std.get(name)) for name, rows in made.items()}
+    own, real = ((rows - setting.mean) @ setting.axes for rows in (made[OURS], setting.real))
+    found[OURS] |= spread_by_chance(own, real)
+    return found
 
 
 def measured(names: Iterable[str]) -> Report:
@@ -145,12 +174,29 @@ def measured(names: Iterable[str]) -> Report:
         spread = results[OURS]["spread"]
         report.at_least(f"{name}: spread", spread, _SPREAD[0], rival=results[LEMUR]["spread"], rival_name=LEMUR)
         report.at_most(f"{name}: spread", spread, _SPREAD[1], rival=results[BEFORE]["spread"], rival_name=BEFORE)
+        report.note(f"{name}: spread of the cells asked for, moved", results[SHIFT]["spread"])
+        for what in ("spread, low", "spread, high", "oracle, low", "oracle, high", "oracle outside the bar"):
+            report.note(f"{name}: {what}", results[OURS][what])
+        for what in ("R² of the change", "R², changed genes", "L2", "energy"):
+            report.note(f"{name}: {what}", results[OURS][what], rival=results[LEMUR][what], rival_name=LEMUR)
         if setting.twins is not None:
             report.at_least(f"{name}: coverage of 90 % intervals", results[OURS]["coverage"], _COVERAGE[0])
             report.at_most(f"{name}: coverage of 90 % intervals", results[OURS]["coverage"], _COVERAGE[1])
         else:
             report.note(f"{name}: coverage, of random cells of the type", results[OURS]["coverage"])
     report.details["settings"] = found
+    for what in ("R² of the change", "R², changed genes", "L2", "spread", "energy"):
+        for method in (OURS, MEAN, BEFORE, LEMUR, SHIFT):
+            report.note(f"mean {what} of {method}", float(np.mean([r[method][what] for r in found.values()])))
+    covered = {
+        kind: [r[OURS]["coverage"] for name, r in found.items() if ("kang" in name) == (kind == "kang")]
+        for kind in ("kang", "simulations")
+    }
+    for kind, values in covered.items():
+        report.note(f"coverage, {kind}: least", min(values, default=np.nan))
+        report.note(f"coverage, {kind}: most", max(values, default=np.nan))
+    within = [_SPREAD[0] <= r[OURS]["spread"] <= _SPREAD[1] for r in found.values()]
+    report.note(f"spread: settings of {len(found)} within the bar", float(np.sum(within)))
     for what, least in (("R² of the change", True), ("R², changed genes", True), ("L2", False), ("energy", False)):
         mean = {method: float(np.mean([r[method][what] for r in found.values()])) for method in (OURS, LEMUR, BEFORE)}
         hold = report.at_least if least else report.at_most

@@ -118,11 +118,11 @@ class Report:
         path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
         return path
 
-    def keep(self, path: Path, *, name: str) -> Path:
-        """Write what the pages are made from: the checks to six digits, with machine, date and commit."""
+    def keep(self, path: Path, *, name: str, command: str = "") -> Path:
+        """Write what the pages are made from: the checks to six digits, with command, machine, date and commit."""
         content = {
             "name": name,
-            "command": f"python -m benchmarks {name}",
+            "command": command or f"python -m benchmarks {name}",
             "commit": commit(),
             "passed": self.passed,
             "checks": [_six_digits(asdict(check)) for check in self.checks],

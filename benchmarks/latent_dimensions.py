@@ -19,6 +19,7 @@ given          8,000 digits seen by two cameras, the camera given, in 10 dimensi
     python -m benchmarks.latent_dimensions --rows 5000 --dimensions 10 --also exact UMAP
 
 Results are written after every fit, to ``results/latent_dimensions.json`` or ``results/latent_dimensions_ROWS.json``.
+``--keep`` also writes the checks to ``docs/files/latent_dimensions.json``, for the pages.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from benchmarks.harness import RESULTS, Report, peak_memory, table
+from benchmarks.harness import KEPT, RESULTS, Report, peak_memory, table
 from benchmarks.large_maps import digits
 from sidelight.evaluate import leakage, trustworthiness
 
@@ -180,12 +181,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rows", nargs="*", type=int, default=list(ROWS))
     parser.add_argument("--dimensions", nargs="+", type=int, default=list(DIMENSIONS))
     parser.add_argument("--also", nargs="*", choices=("exact", "UMAP", "given"), default=[])
+    parser.add_argument("--keep", action="store_true", help="also write the checks to docs/files, for the pages")
     chosen = parser.parse_args(arguments)
     name = "_".join(str(part) for part in (*chosen.rows, *chosen.also))
     to = RESULTS / f"latent_dimensions_{name}.json"
     report = run(quick=False, rows=chosen.rows, dimensions=chosen.dimensions, also=chosen.also, to=to)
     report.write(to, name="latent_dimensions")
     print(table(report))
+    if chosen.keep:
+        said = " ".join(sys.argv[1:] if arguments is None else arguments)
+        command = f"python -m benchmarks.latent_dimensions {said}"
+        report.keep(KEPT / "latent_dimensions.json", name="latent_dimensions", command=command)
     return 0 if report.passed else 1
 
 

@@ -1,11 +1,12 @@
 """Write the numbers of the pages from the files that runs left: ``python -m benchmarks.page_numbers`` (``--check``).
 
 ``docs/files/numbers.toml`` has lines of the pages with the numbers as ``{SOURCE/NAME|FORMAT}``: the source is
-``large_maps``, ``cells``, ``families``, ``library``, a benchmark whose numbers are kept in ``docs/files``, a module
-of the table of families (``family_metrics``), ``published`` (numbers that others reported) or the name of a
-reproduction; the format one of Python's, after ``%`` of the hundredfold, ``s`` without a leading zero. A page says a
-line if its words are there and the numbers are those of the files; other numbers in their place are replaced.
-`benchmarks.typed_numbers` counts those that no line has.
+``large_maps``, ``cells``, ``families``, ``library``, ``history`` (its newest commit), a benchmark with a file in
+``docs/files``, a module of the table of families (``family_metrics``), ``published`` (numbers that others reported) or
+the name of a reproduction; the format one of Python's, after ``%`` of the hundredfold, after ``m`` of the thousandfold,
+``s`` without a leading zero. A page says a line if its words are there and the numbers are those of the files; other
+numbers in their place are replaced. Whole tables stand between marks (`benchmarks.page_tables`).
+`benchmarks.typed_numbers` counts the numbers that no line has.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import numpy as np
 from benchmarks.cell_page import means_table
 from benchmarks.cell_sets import REPORTING
 from benchmarks.family_numbers import is_fresh, is_time
+from benchmarks.page_tables import tables_on, with_tables
 
 __all__ = ["FILES", "LINES", "ROOT", "as_said", "page_of", "pages", "places_on", "value_of"]
 
@@ -74,12 +76,20 @@ def _library(name: str) -> float:
     return len(list((ROOT / "examples" / folder).rglob("plot_*.py")))
 
 
+def _checks(name: str) -> list[dict[str, Any]]:
+    """The checks of ``docs/files/NAME.json``; of ``history`` those of its newest commit."""
+    if name == "history":
+        newest = max((FILES / "history").glob("*.json"))  # their names begin with the date
+        return list(_file(newest)["numbers"])
+    return list(_file(FILES / f"{name}.json")["checks"])
+
+
 def _benchmark(name: str, what: str) -> float:
     """A number of ``docs/files/NAME.json``, which ``python -m benchmarks NAME --keep`` wrote, by what it is.
 
     ``WHAT`` is ours, ``WHAT @ RIVAL`` that of a rival by its name, ``WHAT @ ratio`` (``@ ratio to RIVAL``) the ratio.
     """
-    checks = _file(FILES / f"{name}.json")["checks"]
+    checks = _checks(name)
     if found := {one["ours"] for one in checks if one["what"] == what}:
         (value,) = found
         return float(value)
@@ -123,7 +133,7 @@ def _reproduction(source: str, name: str) -> float:
     return float(re.findall(_NUMBER, bar)[-1])
 
 
-_KEPT = sorted(path.stem for path in FILES.glob("*.json") if "checks" in _file(path))
+_KEPT = ["history", *sorted(path.stem for path in FILES.glob("*.json") if "checks" in _file(path))]
 _SOURCES: Mapping[str, Callable[[str], float]] = {
     "large_maps": _large_maps, "cells": _cells, "families": _families, "library": _library,
     "published": _published, **{name: partial(_benchmark, name) for name in _KEPT},
@@ -145,8 +155,8 @@ def value_of(source: str, name: str) -> float:
 
 def as_said(value: float, form: str) -> str:
     """The number as the page writes it."""
-    if form.startswith("%"):
-        return format(100 * value, form[1:])
+    if form[0] in "%m":
+        return format((100 if form[0] == "%" else 1000) * value, form[1:])
     return format(value, form[1:]).removeprefix("0") if form.startswith("s") else format(value, form)
 
 
@@ -183,6 +193,10 @@ def page_of(text: str, lines: list[str]) -> str:
 def pages() -> dict[Path, str]:
     """What each page with numbers of files should be."""
     made = {ROOT / name: page_of((ROOT / name).read_text(encoding="utf-8"), lines) for name, lines in LINES.items()}
+    for path in sorted((ROOT / "docs").glob("**/*.md")):
+        text = made.get(path) or path.read_text(encoding="utf-8")
+        if tables_on(text):
+            made[path] = with_tables(text, _checks, as_said)
     cells = ROOT / "docs" / "anndata.md"
     text = made.get(cells) or cells.read_text(encoding="utf-8")
     table = means_table(_file(FILES / "cells.json")["totals"], REPORTING).strip()

@@ -104,6 +104,11 @@ def _calibration(report: Report, found: list[tuple[Case, Parts]]) -> None:
             report.note(f"{name}: calibration error", calibration_error(said, right))
             if (said >= 0.8).any():
                 report.note(f"{name}: right among rows called 0.8 or more", float(right[said >= 0.8].mean()))
+    for case, parts in found:
+        if case.name not in NOISE:
+            what = f"{case.name}, {case.method}"
+            report.note(f"{what}: said, mean", float(number(parts).mean()))
+            report.note(f"{what}: right", float(case.right.mean()))
     null = [x for x in found if x[0].name in NOISE]
     if null:
         report.at_most("noise: largest share of a map called 0.8 or more", _worst(null, 0.8), 0.01)
@@ -150,7 +155,8 @@ def _against_rivals(report: Report, found: list[tuple[Case, Parts]], quick: bool
         report.note(f"{method}: area under the curve, mean of {len(mine)} maps", float(np.mean(mine)), **more)
     every = {"rival": float(np.mean(list(deed.values()))), "rival_name": "scDEED"}
     report.at_least("area under the curve, mean of all maps", float(np.mean(list(ours.values()))), 0.8, **every)
-    report.details["areas"] = {", ".join(key): [ours[key], deed[key]] for key in ours}
+    for key in ours:
+        report.note(f"{', '.join(key)}: area under the curve", ours[key], rival=deed[key], rival_name="scDEED")
     loo = [areas for areas in loo if areas]
     for at, name in enumerate(("LOO-map, perturbation", "LOO-map, singularity"), start=1):
         if loo:

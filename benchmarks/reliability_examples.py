@@ -203,8 +203,7 @@ def _some_of_both(wrong: Array) -> Array:
 
 
 def _table(report: Report, found: list[tuple[Example, dict[str, dict[str, float]]]]) -> None:
-    """One check for each map and definition: ours beside the best rival, and all four in the details."""
-    details = report.details.setdefault("areas", {})
+    """For each map and definition the share of wrong rows, and ours beside each rival; means over maps."""
     every: dict[str, list[dict[str, float]]] = {}
     for name, perplexity in dict.fromkeys((e.name, e.perplexity) for e, _ in found):
         draws = [(e, areas) for e, areas in found if (e.name, e.perplexity) == (name, perplexity)]
@@ -214,14 +213,18 @@ def _table(report: Report, found: list[tuple[Example, dict[str, dict[str, float]
                 continue
             means = {score: float(np.mean([one[score] for one in some])) for score in SCORES}
             share = float(np.mean([e.wrong[definition].mean() for e, _ in draws]))
-            details[f"{name}, perplexity {perplexity:g}, {definition}"] = {"share": share, **means}
             every.setdefault(definition, []).append(means)
-            best = max(SCORES[1:], key=lambda score: means[score])
-            more = {"rival": means[best], "rival_name": best}
-            report.note(f"{name}, perplexity {perplexity:g}, {definition} ({share:.2f})", means["ours"], **more)
+            what = f"{name}, perplexity {perplexity:g}, {definition}"
+            report.note(f"{what}: share of rows", share)
+            _beside_rivals(report, what, means)
     for definition, rows in every.items():
-        for score in SCORES:
-            report.note(f"mean of {len(rows)} maps, {definition}: {score}", float(np.mean([r[score] for r in rows])))
+        report.note(f"{definition}: maps", len(rows))
+        _beside_rivals(report, definition, {score: float(np.mean([r[score] for r in rows])) for score in SCORES})
+
+
+def _beside_rivals(report: Report, what: str, areas: dict[str, float]) -> None:
+    for score in SCORES[1:]:
+        report.note(f"{what}: area under the curve", areas["ours"], rival=areas[score], rival_name=score)
 
 
 def _fractures(report: Report, found: list[tuple[Example, dict[str, dict[str, float]]]]) -> None:
@@ -233,7 +236,8 @@ def _fractures(report: Report, found: list[tuple[Example, dict[str, dict[str, fl
             top = [np.sort(-singularity(e.X, e.Z, np.arange(len(e.X)), e.perplexity)) for e in maps]
             sharpest = float(np.mean([values[-(len(values) // 20) :].mean() for values in top]))
             right = float(np.mean([1 - e.wrong["not right"].mean() for e in maps]))
-            report.note(f"{name}, perplexity {perplexity:g}: mean reliability (right {right:.2f})", float(said.mean()))
+            report.note(f"{name}, perplexity {perplexity:g}: mean reliability", float(said.mean()))
+            report.note(f"{name}, perplexity {perplexity:g}: right", right)
             report.note(f"{name}, perplexity {perplexity:g}: singularity, mean of the top 5 %", sharpest)
 
 
@@ -247,6 +251,7 @@ def _cells(report: Report, perplexities: tuple[float, ...]) -> None:
     X = np.asarray(cells.X, dtype=float)[:, :_COMPONENTS]
     rng = np.random.default_rng(0)
     permuted = np.column_stack([rng.permutation(column) for column in X.T])
+    areas: list[tuple[float, float]] = []
     labels = np.unique(np.char.add(cells.label.astype(str), cells.batch.astype(str)), return_inverse=True)[1]
     for perplexity in perplexities:
         usual = {"early_exaggeration_iter": 250, "n_iter": 500, "learning_rate": "auto", "theta": 0.5}
@@ -257,7 +262,9 @@ def _cells(report: Report, perplexities: tuple[float, ...]) -> None:
         dubious = score < np.quantile(scdeed(permuted, null), 0.05)
         what = f"ifnb, perplexity {perplexity:g}"
         more = {"rival": float(roc_auc_score(~wrong, score)), "rival_name": "scDEED"}
-        report.note(f"{what}: cells not right ({wrong.mean():.2f})", float(roc_auc_score(~wrong, said)), **more)
+        areas.append((float(roc_auc_score(~wrong, said)), more["rival"]))
+        report.note(f"{what}: share of cells not right", float(wrong.mean()))
+        report.note(f"{what}: area under the curve", areas[-1][0], **more)
         report.note(f"{what}: called dubious by scDEED", float(dubious.mean()))
         report.note(f"{what}: called below 0.5 by ours", float((said < 0.5).mean()))
         report.note(
@@ -269,6 +276,8 @@ def _cells(report: Report, perplexities: tuple[float, ...]) -> None:
             f"{what}: permuted cells called below 0.5 by ours", float((reliability_of(permuted, null) < 0.5).mean())
         )
         print(f"  {what} done", flush=True)
+    ours, theirs = (float(np.mean(found)) for found in zip(*areas, strict=True))
+    report.note("ifnb, area under the curve, mean over maps", ours, rival=theirs, rival_name="scDEED")
     _null(report, X, permuted, perplexities[len(perplexities) // 2])
 
 

@@ -1,11 +1,12 @@
 """Measured numbers that were typed into the pages by hand: ``python -m benchmarks.typed_numbers [PAGE ...]``.
 
 A number is *typed* if no file has it: it is not in a line of ``docs/files/numbers.toml``, nor on a page or a part of a
-page that a command writes (``<!-- Made by ... -->``, ``<!-- families ... -->``, ``<!-- totals -->``). *Measured* is
-what looks like it: numbers with a decimal point, whole numbers with a unit, and whole numbers that fill a cell; not
-those in code, headings, first rows and columns of tables, versions, dates, ``h = 0.5``, and numbers of equations,
-figures and sections. ``docs/files/typed_numbers.toml`` says how many each page may have. With pages as arguments every
-number is listed with its line; ``--lower`` writes the counts that have fallen.
+page that a command writes (``<!-- Made by ... -->``, ``<!-- families ... -->``, ``<!-- totals -->``, ``<!-- table of
+... -->``). *Measured* is what looks like it: numbers with a decimal point, whole numbers with a unit, and whole numbers
+that fill a cell; not those in code, headings, first rows and columns of tables, versions, dates, ``h = 0.5``, nominal
+levels (``95 % interval``), and numbers of equations, figures and sections. ``docs/files/typed_numbers.toml`` says how
+many each page may have. With pages as arguments every number is listed with its line; ``--lower`` writes the counts
+that have fallen.
 """
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ _OPENING = """\
 WITHOUT_MEASUREMENTS = {"docs/published.md"}
 """Pages whose numbers are those of equations."""
 
-_MADE = re.compile(r"<!-- families.*?<!-- end of families -->|<!-- totals -->.*?<!-- end of totals -->", re.S)
+_MADE = re.compile(
+    r"<!-- families.*?<!-- end of families -->|<!-- totals -->.*?<!-- end of totals -->"
+    r"|<!-- table of .*?<!-- end of table -->",
+    re.S,
+)
 _CODE = r"^(?P<fence>```|:::).*?^(?P=fence)`*$|`[^`]+`"
 _PACKAGES = r"Python|NumPy|SciPy|scikit-learn|[\w-]*[Ll]earn|openTSNE|plotly|datamapplot|embedding-atlas|scanpy|torch"
 _LISTED = r"[\d.]+[a-z]?(?:(?:,| and| or| to)\s+[\d.]+[a-z]?)*"
@@ -44,7 +49,8 @@ _NOT_MEASURED = tuple(
         r"\]\([^)]*\)|\[\d{4}\]",  # targets of links, decisions by number
         r"^\|[^\n]*\n(?=\|\s*:?-)",  # first row of a table
         r"^\|[^|\n]*\|",  # first column
-        rf"\b(?:eqs?|figs?|sections?|figures?|tables?|chapters?|versions?|S[0-4])\.?\s+\(?{_LISTED}",
+        r"\b\d+ % (?:prediction |confidence )?intervals?\b",  # of a nominal level
+        rf"\b(?:eqs?|figs?|[Ss]ections?|figures?|tables?|chapters?|versions?|S[0-4])\.?\s+\(?{_LISTED}",
         rf"\b(?:{_PACKAGES})\s+[\d.]+",
         r"\b\d+\.\d+\.\d+\b|\b\d{4}-\d\d-\d\d\b",
         r"\((?:\d\.\d+)\)",  # an equation by number

@@ -26,6 +26,10 @@ threadpool_limits(1)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Where anndata is not installed, the folder of its tests would be imported in its place.
+if getattr(find_spec("anndata"), "origin", None) is None:
+    sys.modules["anndata"] = None  # which makes every import of it fail
+
 # Typer makes all commands anew for every call of one, which takes longer than a small fit; a user pays it once.
 if find_spec("typer"):
     import typer.testing
@@ -50,16 +54,24 @@ NEED_TORCH = {
 }
 
 
-class WithoutTorch(pytest.Module):
+NEED = {"torch": NEED_TORCH, "anndata": {HERE / "anndata"}}
+
+
+class WithoutExtra(pytest.Module):
     """A file of tests that is skipped, since importing it would fail."""
 
+    extra = ""
+
     def collect(self):
-        pytest.skip("needs the extra torch", allow_module_level=True)
+        pytest.skip(f"needs the extra {self.extra}", allow_module_level=True)
 
 
 def pytest_pycollect_makemodule(module_path, parent):
-    if find_spec("torch") is None and NEED_TORCH & {module_path, module_path.parent}:
-        return WithoutTorch.from_parent(parent, path=module_path)
+    for extra, paths in NEED.items():
+        if find_spec(extra) is None and paths & {module_path, module_path.parent}:
+            module = WithoutExtra.from_parent(parent, path=module_path)
+            module.extra = extra
+            return module
     return None
 
 

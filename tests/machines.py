@@ -96,14 +96,15 @@ class Outcome:
 
 
 RIVALS = ("pytest", "pytest-xdist", "polars", "openTSNE", "umap-learn", "harmonypy", "cvxpy", "duckdb", "openpyxl")
+EXTRAS = "report,cli,anndata,explore,notebook,scale"
 INSTALLED = {
-    "pinned": Versions("report,cli,anndata,scale", (*RIVALS, "torch"), "constraints.txt"),
+    "pinned": Versions(EXTRAS, (*RIVALS, "torch"), "constraints.txt"),
     # Old packages warn of what newer ones have changed since.
-    "oldest": Versions(
-        "report,cli,anndata", ("pytest", "pytest-xdist", "polars"), "constraints-minimum.txt", ("-W", "default")
-    ),
-    "newest": Versions("report,cli,anndata,scale", (*RIVALS, "torch")),
+    "oldest": Versions(EXTRAS, ("pytest", "pytest-xdist", "polars"), "constraints-minimum.txt", ("-W", "default")),
+    "newest": Versions(EXTRAS, (*RIVALS, "torch")),
 }
+# The newest anndata of Python 3.11 takes no pandas 3, which those who install other extras get.
+WITHOUT_ANNDATA = {"3.11-newest": Versions(EXTRAS.replace("anndata,", ""), (*RIVALS, "torch"))}
 PROCESSORS = {
     "native": Processor(),
     **{core: Processor(core) for core in ("Nehalem", "Sandybridge", "Haswell", "Zen", "SkylakeX")},
@@ -112,7 +113,11 @@ PROCESSORS = {
 }
 SETTINGS = [
     *(Setting(name, processor) for name, processor in PROCESSORS.items()),
-    *(Setting(f"{p}-{name}", python=p, versions=v) for p in PYTHONS for name, v in INSTALLED.items()),
+    *(
+        Setting(f"{p}-{name}", python=p, versions=WITHOUT_ANNDATA.get(f"{p}-{name}", versions))
+        for p in PYTHONS
+        for name, versions in INSTALLED.items()
+    ),
 ]
 
 PROBE = """

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("anndata", reason="needs the extra anndata")
-
 
 @pytest.fixture
 def cells():

@@ -180,7 +180,7 @@ def missing_value(query):
         (None, {"bach": "two"}, "to=bach is no column that the model was given. It was given 'batch', 'pct_mito'."),
         (None, {}, "to=nothing does not say what is to be different."),
         (None, {"batch": "three"}, "three"),
-        (missing_value, {"batch": "two"}, "adata=obs['pct_mito'] has no value that the model knows in 1 cell."),
+        (missing_value, {"batch": "two"}, "adata=obs['pct_mito'] is missing in 1 of 40 cells."),
     ],
 )
 def test_counterfactuals_that_cannot_be_get_a_sentence(change, to, sentence, fitted, query):
@@ -193,7 +193,7 @@ def test_counterfactuals_that_cannot_be_get_a_sentence(change, to, sentence, fit
 
 def test_counterfactuals_need_a_model_with_given(cells):
     model = embed(cells, max_iter=3)
-    with pytest.raises(ValueError, match=r"counterfactual: model=KernelInformationEmbedding has no counterfactual"):
+    with pytest.raises(ValueError, match=r"counterfactual: model=KernelInformationEmbedding was not fitted with given"):
         counterfactual(cells, model, to={"batch": "two"})
 
 

@@ -69,6 +69,25 @@ def test_what_is_given_is_held(run, here, frame):
     assert "--by place: the model factored this column out" in done.out
 
 
+def test_groups_of_a_column_of_the_map_differ_in_it_and_that_is_said(run, here):
+    houses()[["kind", "city", "garden"]].to_csv("houses.csv", index=False)
+    assert run("embed", "houses.csv", "--method", "pca", "--out", "out", "--no-report").code == 0
+    done = run("explain", "out/model.sidelight", "houses.csv", "--by", "kind")
+    assert "--by kind: the map was made with this column, so its groups differ in it" in done.out
+
+
+def test_columns_that_surely_differ_come_first(run, here):
+    rng = np.random.default_rng(1)
+    kind = np.arange(80) % 2
+    X = np.column_stack([40.0 * rng.choice([-1, 1], 80) + rng.normal(size=80), 2.0 * kind + rng.normal(size=80)])
+    pd.DataFrame(X, columns=["steep", "differs"]).assign(kind=np.where(kind, "a", "b")).to_csv("two.csv", index=False)
+    assert run("embed", "two.csv", "--colour", "kind", "--method", "pca", "--no-standardize", "--out", "out").code == 0
+    done = run("explain", "out/model.sidelight", "two.csv", "--select", "kind == a")
+    assert done.code == 0, done.err
+    listed = [line.split()[0] for line in done.out.splitlines() if line.startswith(("steep", "differs"))]
+    assert listed == ["differs", "steep"]
+
+
 def test_a_column_that_is_not_there_is_named(fitted, table, run):
     done = run("explain", fitted / "model.sidelight", table, "--by", "colour", "--out", "groups.csv")
     assert done.code == 1
@@ -203,11 +222,15 @@ def test_means_of_columns_are_those_of_the_data():
     assert found["kind_hut"].mean(one) == "no"
 
 
-def test_columns_that_have_no_units_left_are_not_printed_empty(run, here):
-    """After the effect of what was given, the code of a table has no units."""
+def test_beside_what_was_given_the_values_are_those_of_the_data(run, here):
+    """The differences are after its effect, where the code of a table has no units."""
     houses().to_csv("houses.csv", index=False)
-    done = run("embed", "houses.csv", "--given", "city", "--out", "out", "--no-report", "--set", "max_iter=20")
+    done = run("embed", "houses.csv", "--given", "city", "--out", "out", "--no-report", "--set", "max_iter=5")
     assert done.code == 0, done.err
     done = run("explain", "out/model.sidelight", "houses.csv", "--by", "kind")
-    assert "elsewhere" not in done.out
-    assert "apart in SD" in done.out
+    assert "The values shown are those of the data, before that." in done.out
+    flats = next(line.split() for line in done.out.splitlines() if line.startswith("kind_flat"))
+    assert flats[1:5] == ["100", "%", "0", "%"]
+    done = run("explain", "out/model.sidelight", "houses.csv", "--rows", 4, 1)
+    sizes = next(line.split()[1:3] for line in done.out.splitlines() if line.startswith("size"))
+    assert sizes == ["missing", f"{houses()['size'][1]:.4g}"]

@@ -8,6 +8,7 @@ import pytest
 from benchmarks.cell_limits import CORRECTIONS, shuffled_batches
 from benchmarks.cell_measures import mixing
 from benchmarks.cell_sets import Cells
+from benchmarks.counterfactual_cells import spread_by_chance
 
 
 def _drawn(sizes, seed, columns=5):
@@ -56,3 +57,23 @@ def test_corrections_with_the_types_known_mix_what_they_describe():
     assert found["one offset"] < found["types' offsets"]
     assert 0.95 < found["types' columns"] < 1.1
     assert 0.95 < found["types' Gaussians"] < 1.1
+
+
+def test_spread_by_chance_is_that_of_draws_with_replacement():
+    """Beside a plain loop, and an oracle of the same cells is about 1 whatever the sizes."""
+    rng = np.random.default_rng(0)
+    made, real = 0.5 * rng.normal(size=(12, 4)) + 3.0, rng.normal(size=(30, 4))
+    found = spread_by_chance(made, real)
+    slow = []
+    for _ in range(1500):
+        drawn = (rows[rng.integers(0, len(rows), len(rows))] for rows in (made, real))
+        above, below = (rows.var(axis=0, ddof=1).sum() for rows in drawn)
+        slow.append(np.sqrt(above / below))
+    np.testing.assert_allclose(
+        [found["spread, low"], found["spread, high"]], np.quantile(slow, [0.05, 0.95]), rtol=0.04
+    )
+    assert found["oracle, low"] < 1.0 < found["oracle, high"]
+    assert 0.0 < found["oracle outside the bar"] < 0.5
+    many = spread_by_chance(np.tile(made, (30, 1)), np.tile(real, (30, 1)))
+    assert many["oracle outside the bar"] == 0.0
+    assert many["spread, high"] - many["spread, low"] < found["spread, high"] - found["spread, low"]

@@ -4,10 +4,11 @@ import json
 
 import numpy as np
 
-from benchmarks import cells
+from benchmarks import cell_records, cells
 from benchmarks.cell_page import means_table, removals_table
 from benchmarks.cell_records import Records
 from benchmarks.cell_sets import Cells
+from benchmarks.harness import Report
 
 
 def _tiny():
@@ -63,3 +64,31 @@ def test_removals_in_ten_dimensions_are_added_to_those_of_the_plane(tmp_path, mo
     assert asked[2:] == ["ours, 10-D"] * 2
     assert [entry["ours, 2-D"] for entry in both] == [entry["ours, 2-D"] for entry in plane]
     assert all({"ours, 2-D", "ours, 10-D"} < set(entry["error"]) for entry in both)
+
+
+def test_totals_of_ours_alone_are_noted_and_not_held_against_a_rival():
+    report = Report()
+    cells.hold_totals(report, {"x": {"ours, 2-D": [0.5, 0.7]}, "y": {"ours, 2-D": [0.25]}})
+    assert [(check.what, round(check.ours, 6), check.passed) for check in report.checks] == [
+        ("x: total, ours, 2-D", 0.6, None),
+        ("y: total, ours, 2-D", 0.25, None),
+    ]
+    held = Report()
+    cells.hold_totals(held, {"x": {"ours, 2-D": [0.5], "scvi": [0.52]}, "y": {"ours, 2-D": [0.25]}})
+    assert [(c.what, c.passed) for c in held.checks if c.what.startswith("x")] == [("x: total, ours, 2-D", True)]
+    assert [c.passed for c in held.checks if c.what.startswith("mean")] == [False]
+
+
+def test_numbers_of_a_newer_file_replace_those_of_the_same_method_and_order_only(tmp_path):
+    old, new = Records.of(tmp_path / "old.json"), Records.of(tmp_path / "new.json")
+    for order in (0, 1):
+        old.add_total("x", "ours, 2-D", order, {"Total": 0.1})
+    old.add_total("x", "harmony", 0, {"Total": 0.2})
+    old.add_removal("x", "t", {"orders": 1, "harmony": [(0.5, 1.0)]})
+    new.add_total("x", "ours, 2-D", 1, {"Total": 0.9})
+    new.add_removal("x", "s", {"orders": 1, "harmony": [(0.7, 1.0)]})
+    cell_records.main(tmp_path / "new.json", tmp_path / "old.json")
+    merged = Records.of(tmp_path / "old.json")
+    assert [merged.total("x", "ours, 2-D", order)["Total"] for order in (0, 1)] == [0.1, 0.9]
+    assert merged.total("x", "harmony", 0)["Total"] == 0.2
+    assert set(merged.found["removals"]["x"]) == {"s", "t"}

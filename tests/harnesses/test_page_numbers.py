@@ -13,6 +13,7 @@ from benchmarks.families import MODULES
 from benchmarks.harness import Report
 from benchmarks.large_maps import SECTIONS
 from benchmarks.page_numbers import LINES, as_said, page_of, pages, value_of
+from benchmarks.page_tables import markdown_table, rows_of_checks, tables_on, with_tables
 from reproductions import REPRODUCTIONS
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +22,7 @@ COMMAND = re.compile(r"python\s+-m\s+(benchmarks|reproductions)(?:\.(\w+))?((?:\
 WITHOUT_MEASUREMENTS = {"published.md", "getting_started.md"}  # numbers of equations, and of an argument
 
 
-@pytest.mark.parametrize("page", sorted(LINES))
+@pytest.mark.parametrize("page", sorted(str(page.relative_to(ROOT)) for page in pages()))
 def test_numbers_of_a_page_are_those_of_the_files(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     assert pages()[ROOT / page] == text, "run python -m benchmarks.page_numbers"
@@ -108,7 +109,54 @@ def test_a_name_that_says_none_or_two_numbers_is_an_error(kept, name):
         value_of("made", name)
 
 
-@pytest.mark.parametrize(("form", "said"), [(".2f", "0.26"), ("%.1f", "25.5"), ("s.3f", ".255")])
+CHECKS = [
+    {"what": "iris: error", "ours": 0.5, "rival_name": "A", "rival": 0.254},
+    {"what": "iris: error", "ours": 0.5, "rival_name": "B", "rival": 0.251},
+    {"what": "iris: hit", "ours": 0.9, "rival_name": "", "rival": None},
+    {"what": "wine: error", "ours": 0.1, "rival_name": "B", "rival": 0.2},
+]
+
+
+@pytest.mark.parametrize(
+    ("measure", "rows"),
+    [
+        ("error", {"iris": {"Sidelight": 0.5, "A": 0.254, "B": 0.251}, "wine": {"Sidelight": 0.1, "B": 0.2}}),
+        ("hit", {"iris": {"Sidelight": 0.9}}),
+        ("wine: *", {"error": {"Sidelight": 0.1, "B": 0.2}}),
+    ],
+)
+def test_rows_of_a_table_are_the_checks_of_a_measure(measure, rows):
+    assert rows_of_checks(CHECKS, measure) == rows
+
+
+def test_a_table_of_a_measure_that_no_check_has_is_an_error():
+    with pytest.raises(ValueError, match="no check is called 'loss'"):
+        rows_of_checks(CHECKS, "loss")
+
+
+def test_the_best_as_it_is_said_is_bold_and_a_missing_number_is_an_empty_cell():
+    table = markdown_table(rows_of_checks(CHECKS, "error"), "{:.2f}".format, "least").splitlines()
+    assert table[0] == "| | Sidelight | A | B |"
+    assert table[2:] == ["| iris | 0.50 | **0.25** | **0.25** |", "| wine | **0.10** |  | 0.20 |"]
+    assert "**" not in markdown_table(rows_of_checks(CHECKS, "error"), str, "none")
+
+
+def test_rivals_that_differ_from_row_to_row_share_a_column():
+    rows = {"iris": {"Sidelight": 0.1, "A": 0.2}, "wine": {"Sidelight": 0.3, "B": 0.2}}
+    table = markdown_table(rows, "{:.1f}".format, "least").splitlines()
+    assert table[0] == "| | Sidelight | rival |"
+    assert table[2:] == ["| iris | **0.1** | 0.2 (A) |", "| wine | 0.3 | **0.2** (B) |"]
+
+
+def test_a_table_of_a_page_is_made_anew_and_the_rest_stays():
+    page = "before\n<!-- table of made: hit, %.0f, most -->\nold\n<!-- end of table -->\nafter"
+    made = with_tables(page, {"made": CHECKS}.__getitem__, as_said)
+    table = "| | Sidelight |\n|---|---|\n| iris | **90** |"
+    assert made == page.replace("old", f"\n{table}\n")
+    assert tables_on(made) == ["made"]
+
+
+@pytest.mark.parametrize(("form", "said"), [(".2f", "0.26"), ("%.1f", "25.5"), ("m.0f", "255"), ("s.3f", ".255")])
 def test_formats(form, said):
     assert as_said(0.255, form) == said
 
@@ -141,6 +189,7 @@ def test_a_page_with_tables_of_numbers_names_a_command(page):
 
 def test_every_source_of_numbers_is_used():
     used = {source for lines in LINES.values() for line in lines for source in re.findall(r"\{([^/{}]+)/", line)}
+    used |= {source for page in PAGES for source in tables_on(page.read_text(encoding="utf-8"))}
     assert set(page_numbers._SOURCES) - {"published"} <= used
 
 

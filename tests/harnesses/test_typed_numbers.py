@@ -48,6 +48,8 @@ def test_the_file_of_limits_is_what_the_command_writes():
         ("with h = 0.5 and λ ≤ 0.01, R² = 0.9", ["0.9"]),
         ("| set | 0.1 |\n|---|---|\n| 0.2 | 0.3 |\n| a | 4 | 5 | six | **7** |", ["0.3", "4", "5", "7"]),
         ("<!-- Made by `x`. -->\n0.5", []),
+        ("0.4 <!-- table of x: error, .2f, most -->\n| a | 0.5 |\n<!-- end of table --> 0.6", ["0.4", "0.6"]),
+        ("a 90 % prediction interval and 95 % intervals hold 91 % of the rows", ["91"]),
         ("0.4 <!-- families: made by x -->\n0.5\n<!-- end of families --> 0.6", ["0.4", "0.6"]),
     ],
 )

@@ -131,7 +131,7 @@ def test_far_outliers_and_many_dimensions_are_left_to_the_tiles():
 @pytest.mark.parametrize("q", [1, 2, 3])
 def test_few_points_visit_their_pairs_and_many_do_not(q):
     extent = np.full(q, 10.0)
-    assert not is_faster(GAUSSIAN, 500, modes_of(GAUSSIAN, 500, extent))
+    assert not is_faster(GAUSSIAN, 300, modes_of(GAUSSIAN, 300, extent))
     assert is_faster(GAUSSIAN, 50_000, modes_of(GAUSSIAN, 50_000, extent))
 
 

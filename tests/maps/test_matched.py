@@ -79,3 +79,48 @@ def test_a_cloud_that_sticks_out_of_another_is_not_a_kind_of_its_own():
         X = rng.normal(size=(160, 4)) * np.where(codes[:, None] == 0, [3, 2.5, 0.2, 0.2], [3, 0.2, 2.5, 0.2])
         found = matched_offsets(X, X, codes)
         assert found is None or found.any()
+
+
+def in_shares(seed, counts, shift=0.0, d=10, apart=6.0):
+    """Kinds of which groups have unequal ``counts`` (groups, kinds); group 1 is shifted by ``shift``."""
+    rng = np.random.default_rng(seed)
+    counts = np.asarray(counts)
+    group, kind = np.indices(counts.shape)
+    codes, kinds = np.repeat(group.ravel(), counts.ravel()), np.repeat(kind.ravel(), counts.ravel())
+    centres = apart / np.sqrt(2 * d) * rng.normal(size=(counts.shape[1], d))
+    offset = rng.normal(size=d)
+    offset *= shift / np.linalg.norm(offset)
+    return centres[kinds] + rng.normal(size=(len(codes), d)) + codes[:, None] * offset, codes, offset
+
+
+def moved_wrongly(found, offset):
+    return np.linalg.norm(found[1] - found[0] - offset)
+
+
+def test_means_that_differ_by_shares_of_kinds_are_not_taken():
+    """Neither nearness nor held-out rows tell them from matched rows in this draw; kinds that disagree do."""
+    X, codes, offset = in_shares(1, [[90, 60, 30], [50, 60, 70]], 0.6)
+    found = matched_offsets(X, X, codes)
+    assert found is not None
+    assert moved_wrongly(found, offset) < 0.5 * moved_wrongly(group_means(X, codes), offset)
+
+
+def test_unequal_shares_of_kinds_without_an_effect_do_not_move_rows():
+    X, codes, _ = in_shares(20, [[90, 60, 30], [60, 60, 60]])
+    found = matched_offsets(X, X, codes)
+    assert found is not None
+    assert not found.any()
+
+
+@pytest.mark.parametrize("shift", [0.0, 2.0])
+def test_equal_shares_keep_their_means(shift):
+    X, codes, _ = in_shares(3, [[60, 60, 60], [60, 60, 60]], shift)
+    assert matched_offsets(X, X, codes) is None
+
+
+def test_groups_of_unlike_curves_keep_their_means():
+    """Each group is a closed curve of its own: rows are matched, but places on the curves do not agree on an offset."""
+    t, rng = np.linspace(0, 2 * np.pi, 60, endpoint=False), np.random.default_rng(0)
+    loops = [np.column_stack([np.cos(t), np.sin(t), np.cos(2 * t)]) @ rng.normal(size=(3, 8)) for _ in range(3)]
+    X, codes = np.concatenate(loops) + 0.05 * rng.normal(size=(180, 8)), np.repeat(np.arange(3), 60)
+    assert matched_offsets(X, X, codes) is None

@@ -116,3 +116,19 @@ def test_an_edge_named_from_both_ends_is_held_once_each_way():
     near = Neighbours(np.array([[1], [0], [1]]), np.array([[1.0], [1.0], [2.0]]))
     graph = joined_graph(np.array([[0.0], [1.0], [3.0]]), near)
     assert graph.toarray().tolist() == [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
+
+
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_every_piece_has_its_shortest_link_to_another_also_the_largest(precomputed):
+    rng = np.random.default_rng(1)
+    sizes, centres = (40, 12, 8, 10), np.array([[0, 0], [30, 5], [-45, 8], [36, 30.0]])
+    X = np.concatenate([c + rng.normal(size=(m, 2)) for c, m in zip(centres, sizes, strict=True)])
+    X, piece = X[order := rng.permutation(len(X))], np.repeat(np.arange(4), sizes)[order]
+    D = cdist(X, X)
+    near = nearest(X, k=4)
+    graph = joined_graph(D if precomputed else X, near, precomputed=precomputed)
+    for own in range(4):
+        here, there = np.flatnonzero(piece == own), np.flatnonzero(piece != own)
+        across = D[np.ix_(here, there)]
+        i, j = np.unravel_index(across.argmin(), across.shape)
+        assert graph[here[i], there[j]] == pytest.approx(across.min(), rel=1e-12)

@@ -32,6 +32,14 @@ def messages(function, *tables):
     return [str(one.message) for one in caught]
 
 
+def test_a_column_with_one_value_only_is_named():
+    batch, dose = list("ab"), [1.5, 1.5]
+    for column in (["x", "x"], dose):
+        (text,) = said({"batch": batch, "lane": column})
+        assert "given='lane' has the same value in every row" in text
+    assert "same value" not in said({"batch": batch, "dose": [1.5, 2.0]})[0]
+
+
 def test_two_columns_that_are_the_same_partition_are_named_with_their_values():
     (message,) = said({"batch": ["r1", "r2", "r3"], "condition": ["ctrl", "stim", "drug"]})
     assert "'batch' and 'condition' split the rows in the same way ('r1' with 'ctrl', 'r2' with 'stim'" in message

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sidelight.base.capabilities import feature_names_of, given_of, require
+from sidelight.base.capabilities import capabilities, feature_names_of, given_of, require
 from sidelight.base.chain import as_chain
 from sidelight.base.columns import chosen_columns
 from sidelight.base.messages import error_message
@@ -94,11 +94,11 @@ def counterfactual(
     """
     checked_adata(_OWNER, adata)
     chain = as_chain(model)
-    require(_OWNER, chain, "has_counterfactual")
     given = given_of(chain)
-    if given is None:  # an unfitted model offers the method
+    if given is None and capabilities(chain).takes_given:
         rule = "was not fitted with given"
         raise ValueError(error_message(_OWNER, "model", type(model).__name__, rule, "Fit it with given"))
+    require(_OWNER, chain, "has_counterfactual")
     known = changed_columns(_OWNER, adata.obs, given, to)
     rows = model_rows(_OWNER, adata, chain, use_rep, layer, {})
     now = {"given_now": own_columns(_OWNER, adata.obs, given)} if individual else {}

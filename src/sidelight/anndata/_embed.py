@@ -16,7 +16,7 @@ from sidelight.base.messages import error_message
 from sidelight.information.conditioning import Conditioning
 from sidelight.information.kernel_information_embedding import KernelInformationEmbedding
 
-from ._obs import check_kept, columns_to_fit
+from ._obs import check_kept, columns_to_fit, warn_of_missing
 from ._only_here import only_here
 from ._results import checked_adata, fit_record, record_key, target
 from ._rows import part_for, rows_to_fit
@@ -49,7 +49,7 @@ def embed(
         Columns of ``obs`` to factor out, such as "batch", "donor" or "pct_mito". Their types decide: categories, text,
         booleans and integers with few distinct values are categories, other numbers are quantities (override with
         ``conditioning=Conditioning(types={"plate": "category"})``). Cells with a missing entry are placed by the map
-        that averages over ``given``.
+        that averages over ``given``, with a warning.
     keep : str or sequence of str, default=None
         Columns of ``obs`` that the embedding should show, such as "condition" or "cell_type". The fit does not use
         them. Before the fit, a ``DesignWarning`` says if factoring out ``given`` removes one of them, too (each donor
@@ -112,6 +112,7 @@ def embed(
     if columns is not None:
         _check_takes_given(model)
     check_kept(_OWNER, adata.obs, columns, keep, _types(model))
+    warn_of_missing(_OWNER, columns)
     rows = rows_to_fit(_OWNER, model, part)
     out = target(_OWNER, adata, copy)
     began = time.perf_counter()

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sidelight.base.messages import error_message
+from sidelight.base.messages import count_of, error_message
 from sidelight.base.warnings import warn
 from sidelight.side.design import warn_of_kept
 from sidelight.side.given import Column, Given
 from sidelight.side.one_value import for_all_rows
 
-__all__ = ["changed_columns", "check_kept", "columns_to_fit", "known_columns", "own_columns"]
+__all__ = ["changed_columns", "check_kept", "columns_to_fit", "known_columns", "own_columns", "warn_of_missing"]
 
 
 def columns_to_fit(
@@ -27,6 +27,19 @@ def columns_to_fit(
             there = ", ".join(map(repr, obs.columns[:12])) or "none"
             raise ValueError(error_message(owner, argument, name, "is not a column of adata.obs", f"There is: {there}"))
     return obs[names].reset_index(drop=True) if names else None
+
+
+def warn_of_missing(owner: str, given: pd.DataFrame | None) -> None:
+    """Warn of columns of ``given`` without a value in some cells, which a forgotten label is more often than a wish."""
+    if given is None:
+        return
+    for name, count in given.isna().sum().to_dict().items():
+        if count:
+            rule = f"is missing in {count} of {count_of(len(given), 'cell')}"
+            remedy = (
+                "They are placed by the average over all its values, and corrected refuses them; fill it in if you can"
+            )
+            warn(error_message(owner, "given", f"obs[{name!r}]", rule, remedy), UserWarning)
 
 
 def check_kept(
@@ -110,9 +123,14 @@ def _own_entries(owner: str, obs: pd.DataFrame, column: Column, add: str, remedy
         rule = f"has no column {column.name!r}, which the model was given"
         raise ValueError(error_message(owner, "adata", "obs", rule, add))
     found = _entries(obs[column.name], column)
+    missing = int(obs[column.name].isna().sum())
+    if missing:
+        rule = f"is missing in {missing} of {count_of(len(obs), 'cell')}"
+        remedy = remedy.replace("or add their category to the model: adapt(adata, model)", "or fill it in")
+        raise ValueError(error_message(owner, "adata", f"obs[{column.name!r}]", rule, remedy))
     unknown = int(pd.isna(found).sum())
     if unknown:
-        rule = f"has no value that the model knows in {unknown} cells"
+        rule = f"has no value that the model knows in {count_of(unknown, 'cell')}"
         raise ValueError(error_message(owner, "adata", f"obs[{column.name!r}]", rule, remedy))
     return found
 

@@ -52,7 +52,14 @@ def part_for(owner: str, data: Any, use_rep: str | None, layer: str | None) -> P
 
 
 def rows_to_fit(owner: str, estimator: Any, part: Part) -> Any:
-    """Return rows as ``estimator.fit`` takes them: sparse where it takes sparse rows, else a table with names."""
+    """Return rows as ``estimator.fit`` takes them: sparse where it takes sparse rows, else a table with names.
+
+    Raises ValueError where a name stands twice, because later cells are matched by name.
+    """
+    twice = pd.Index(part.names)[pd.Index(part.names).duplicated()]
+    if len(twice):
+        rule = f"has {twice[0]!r} several times, and later cells are matched by name"
+        raise ValueError(error_message(owner, "adata", "var_names", rule, "Call adata.var_names_make_unique() first"))
     if is_sparse(part.values) and _takes_sparse(estimator):
         return part.values
     return _table(owner, part.values, part.names, part.title)
@@ -80,8 +87,10 @@ def model_rows(
     part = part_for(owner, data, use_rep, layer)
     if names is None:
         return _unnamed(owner, part, int(model.n_features_in_))
+    _check_unique(owner, part, names)
     places, missing = match_names(part.names, names)
     if len(missing) == len(names):
+        _check_representation(owner, data, names)
         example = f"is none of the {len(names)} that the model was fitted on, such as {names[0]!r}"
         remedy = "Rename var_names, or give use_rep= or layer= of the fit"
         raise ValueError(error_message(owner, "adata", f"columns of {part.title}", example, remedy))
@@ -92,6 +101,26 @@ def model_rows(
         return _table(owner, values, names, part.title)
     _say_missing(owner, part, missing, len(names))
     return _filled(owner, model, part, names, np.array(places), side)
+
+
+def _check_unique(owner: str, part: Part, names: list[str]) -> None:
+    """Raise where a column that the model knows stands twice, unless all are those of the fit in order."""
+    known = set(names)
+    found = pd.Index([name for name in part.names if name in known])
+    twice = found[found.duplicated()]
+    if len(twice) and part.names != names:
+        rule = f"has {twice[0]!r} several times, which is matched by name"
+        remedy = "Call adata.var_names_make_unique(), and keep the one that the model was fitted on"
+        raise ValueError(error_message(owner, "adata", part.title, rule, remedy))
+
+
+def _check_representation(owner: str, data: Any, names: list[str]) -> None:
+    """Raise where the model was fitted on an entry of ``obsm`` that the data lacks."""
+    key = names[0].rpartition("_")[0]
+    if key and key not in data.obsm and names == representation_names(key, len(names)):
+        rule = f"has no {key!r}, which the model was fitted on"
+        remedy = "Put the cells into the same representation (of components: the loadings of the fit), or give use_rep="
+        raise ValueError(error_message(owner, "adata", "obsm", rule, remedy))
 
 
 def _say_missing(owner: str, part: Part, missing: list[str], count: int) -> None:

@@ -28,10 +28,10 @@ class ShownColumn:
     kind: Literal["number", "date", "share"]
 
     def mean(self, rows: Rows) -> str:
-        """The mean over some rows in words; "" where none of them has an entry."""
+        """The mean over some rows in words; "" where none of them has an entry, "missing" of a single one."""
         mean: Any = self.entries.iloc[rows].mean()
         if pd.isna(mean):
-            return ""
+            return "missing" if len(rows) == 1 else ""
         if self.kind == "date":
             return f"{mean:%Y-%m-%d}"
         if self.kind == "number":
@@ -72,7 +72,7 @@ class Means:
 
     @property
     def known(self) -> bool:
-        """Whether there is something to print: not of a table that is compared after the effect of ``given``."""
+        """Whether there is something to print."""
         return self.columns is None or bool(self.columns)
 
     def of(self, one: Compared, k: int) -> list[str]:

@@ -15,7 +15,7 @@ from sidelight.base.capabilities import capabilities, feature_names_of
 from sidelight.base.cost import Cost
 from sidelight.base.messages import count_of
 from sidelight.explain import axes, difference, groups, in_words, reliability
-from sidelight.explain._compared import Compared, compared, compared_in_words
+from sidelight.explain._compared import RATE, Compared, compared, compared_in_words
 from sidelight.explain._cost import expected_seconds
 
 from ._column_means import Means, Sides, columns_of_code
@@ -98,6 +98,7 @@ def explain(
     if file.given and not matrix.side:
         raise CommandError(f"{data} does not say {', '.join(c.name for c in file.given)}, which the model was given")
     _say_given(talk, file, question, data)
+    _say_embedded(talk, file, question)
     if question.reliability:
         _reliability(talk, file, matrix, X, out, question.bootstrap)
         return
@@ -108,8 +109,9 @@ def explain(
     if "share" in table.columns:
         _say_some(talk, said, _MOST_WORDS, "sentences")
     else:
-        # After the effect of what was given, the code of a table has no units.
-        shown = None if matrix.table is None else {} if matrix.side else columns_of_code(matrix.table)
+        shown = None if matrix.table is None else columns_of_code(matrix.table)
+        if shown and matrix.side:  # after the effect of what was given, the code of a table has no units
+            talk.say("The values shown are those of the data, before that.")
         _say_compared(talk, table, question, Means(shown, sides))
     if out is not None:
         write_frame(table, out, table.select_dtypes("number").to_numpy())
@@ -127,6 +129,13 @@ def _say_given(talk: Output, file: ModelFile, question: Question, data: Path) ->
     talk.say(f"given: {listed}, read from {data.name}; rows are compared after subtracting its effect")
     if question.by in names:
         talk.say(f"--by {question.by}: the model factored this column out, so its groups should not differ on the map")
+
+
+def _say_embedded(talk: Output, file: ModelFile, question: Question) -> None:
+    """Say that groups of a column of the map differ in this column."""
+    names = file.names if file.encoder is None else file.encoder.feature_names_in_
+    if question.by is not None and names is not None and question.by in names:
+        talk.say(f"--by {question.by}: the map was made with this column, so its groups differ in it")
 
 
 def _reliability(talk: Output, file: ModelFile, matrix: Matrix, X: Any, out: Path | None, bootstrap: int) -> None:
@@ -250,7 +259,8 @@ def _say_compared(talk: Output, table: pd.DataFrame, question: Question, means: 
 
 def _summary(one: Compared, question: Question, means: Means) -> tuple[list[str], list[list[str]]]:
     """Head and rows of the small table of one selection."""
-    shown = range(min(_LISTED, len(one.feature)))
+    surely = sorted(range(len(one.feature)), key=lambda k: one.fdr[k] > RATE)  # single rows have no rate: as they are
+    shown = surely[:_LISTED]
     ends = [f"row {row}" for row in question.rows] if question.rows else ["here", "elsewhere"]
     head, rows = ["column"], [[str(one.feature[k])] for k in shown]
     if means.known:

@@ -16,7 +16,7 @@ from sidelight.base.tiles import by_block
 from sidelight.base.types import Array, NamedValues
 from sidelight.maps.charts import Charts
 from sidelight.maps.coordinated import ChartedView
-from sidelight.maps.held_out import refitted_planes
+from sidelight.maps.held_out import FEW_STEPS, refitted_planes
 from sidelight.maps.mixture_fit import EMSettings, FittedMixture, fit_mixture, information_criterion
 from sidelight.maps.plane_charts import PlaneCharts
 from sidelight.maps.plane_mixture import PlaneKind, refit_planes
@@ -35,11 +35,13 @@ __all__ = ["FittedCharts", "FittedPlanes", "SearchedCharts", "fit_planes", "mixt
 _FIRST = 5  # charts that the search begins with
 _ROWS_EACH = 6  # rows for each coefficient of a chart, at least
 _MOST_PLACED = 80  # charts up to which more are tried along a graph
-_FAR = 0.7  # charts of a larger distortion, twice in turn, are those of no sheet
+_FAR, _VERY_FAR = 0.7, 4.0  # charts of a larger distortion, twice in turn or (in "auto") once, are those of no sheet
 _NEAR = 0.3  # charts of a smaller distortion may be a sheet with other starts
 _GAIN = 0.02  # more charts fit better where they add this share to what more charts than the first have gained so far
 _WORTH = 0.8  # more charts, that do not fit better, must lower the criterion of the maps to this share
-_FOLDS, _ENOUGH = 5, 200  # a fifth of the rows at a time is left out to judge placements, until they are so many
+_PLACED = 20  # charts that are placed along a graph first
+_ROWS_PLACED = 10  # rows for each coefficient of a chart, at least, where more charts are tried than these
+_FOLDS, _ENOUGH = 5, 150  # a fifth of the rows at a time is left out to judge placements, until they are so many
 _FEWEST = 20  # rows from which placements are judged
 _STARTS, _APART = 3, 1_000  # starts that are tried where no number is good enough, and how far apart their seeds are
 _OWNER = "PPCAMixture"  # in messages of EM: the mixture that is fitted by default
@@ -111,11 +113,15 @@ def fit_planes(
 
 @dataclass(frozen=True)
 class SearchedCharts:
-    """The number of charts that was chosen, mixtures of so many, fitted to the sample, and how to place them."""
+    """The number of charts that was chosen, mixtures of so many, fitted to the sample, and how to place them.
+
+    ``latent`` (m, q) are the latent points of the sample that they are placed at; None for charts that are glued.
+    """
 
     k: int
     mixtures: list[FittedPlanes]
     placement: Placement
+    latent: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -130,10 +136,12 @@ class _Trial:
 
 @dataclass(frozen=True)
 class _Placed:
-    """Charts of a trial, a placement of them, and what it leaves unexplained of rows that were left out."""
+    """Mixtures of k charts, a placement of them, and what it leaves unexplained of rows that were left out."""
 
-    trial: _Trial
+    k: int
+    mixtures: list[FittedPlanes]
     placement: Placement
+    latent: Array
     unexplained: float
 
 
@@ -142,33 +150,39 @@ def search_charts(
 ) -> SearchedCharts:
     """The number of charts with the best maps, of a sample (m, d)."""
     auto, settings = settings.alignment == "auto", replace(settings, alignment="coordination")
-    search = _Search(sample, n_local, settings, progress)
+    search = _Search(sample, n_local, replace(settings, n_init=1) if auto else settings, progress, auto)
     tried: list[_Trial] = []
     best: _Trial | None = None
-    placement = GLUED
+    placed: _Placed | None = None
     try:
         tried.extend(search.doubled())
-        best = min(tried, key=lambda trial: trial.found.criterion)
+        best = min(tried, key=_criterion)
         if auto and len(sample) >= _FEWEST and not (best.found.is_sheet or progress.ended):
             placed = search.best_placed(tried)
-            best, placement = placed.trial, placed.placement
-        if placement == GLUED:
+        if placed is None or placed.placement == GLUED:
             for trial in search.restarted(best):
-                best = min(best, trial, key=lambda trial: trial.found.criterion)
+                best = min(best, trial, key=_criterion)
     except KeyboardInterrupt:
         progress.interrupt(kept=bool(tried))
-    best = best or min(tried, key=lambda trial: trial.found.criterion)
-    return SearchedCharts(best.k, best.mixtures, placement)
+    if placed is not None and placed.placement != GLUED:
+        return SearchedCharts(placed.k, placed.mixtures, placed.placement, placed.latent)
+    best = best or min(tried, key=_criterion)
+    return SearchedCharts(best.k, best.mixtures, GLUED)
+
+
+def _criterion(trial: _Trial) -> float:
+    return trial.found.criterion
 
 
 @dataclass(frozen=True)
 class _Search:
-    """Trials on a sample (m, d)."""
+    """Trials on a sample (m, d); ``auto``: charts may also be placed in other ways than by the rows they share."""
 
     sample: Array
     n_local: int | str
     settings: CoordinationSettings
     progress: FitProgress
+    auto: bool
 
     @property
     def most(self) -> int:
@@ -183,7 +197,8 @@ class _Search:
             tried.append(self.trial(k, self.settings.seed))
             yield tried[-1]
             done = tried[-1].found.is_sheet or self.progress.ended
-            k = 0 if done else _next_number(tried, self.most, thorough=self.settings.thorough)
+            hopeless = self.auto and tried[-1].found.distortion > _VERY_FAR
+            k = 0 if done or hopeless else _next_number(tried, self.most, thorough=self.settings.thorough)
 
     def restarted(self, best: _Trial) -> Iterator[_Trial]:
         """Other starts of so many charts, until one is good enough."""
@@ -196,35 +211,34 @@ class _Search:
 
     def best_placed(self, tried: Sequence[_Trial]) -> _Placed:
         """The best of one chart along the components, the glued charts, and the charts placed along graphs."""
-        glued = min(tried, key=lambda trial: trial.found.criterion)
-        balance = None if np.isinf(glued.found.balance) else glued.found.balance
-        linear = Placement("linear")
-        options = [
-            self._judged(self.trial(1, self.settings.seed), {linear: self._latent(linear)}),
-            replace(self, settings=replace(self.settings, balance=balance))._judged(glued, {GLUED: np.empty((0, 0))}),
-            self._along_graphs(tried),
-        ]
+        glued, linear = min(tried, key=_criterion), Placement("linear")
+        options = [self._judged(1, self._fitted(1, self.settings.seed), {linear: self._latent(linear)})]
+        if min(trial.found.distortion for trial in tried) <= _FAR:
+            balance = None if np.isinf(glued.found.balance) else glued.found.balance
+            known = replace(self, settings=replace(self.settings, balance=balance))
+            options.append(known._judged(glued.k, glued.mixtures, {GLUED: np.empty((0, 0))}))
+        options.append(self._along_graphs({trial.k: trial.mixtures for trial in tried}))
         return options[best_placement([one.unexplained for one in options])]
 
-    def _along_graphs(self, tried: Sequence[_Trial]) -> _Placed:
-        """Charts placed along graphs: more of them, also than were tried, as long as that is better by a tenth."""
+    def _along_graphs(self, tried: dict[int, list[FittedPlanes]]) -> _Placed:
+        """Charts placed along graphs: of many rows more of them, as long as that is better by a tenth."""
         latents = {one: self._latent(one) for one in (Placement("geodesic", k) for k in GRAPHS)}
-        best = last = self._judged(tried[0], latents)
-        for trial in tried[1:]:
-            last = self._judged(trial, latents)
-            best = (best, last)[best_placement([best.unexplained, last.unexplained])]
-        while last is best and 2 * last.trial.k <= min(self.most, _MOST_PLACED) and not self.progress.ended:
-            last = self._judged(self.trial(2 * last.trial.k, self.settings.seed), latents)
+        most = min(_MOST_PLACED, self.most * _ROWS_EACH // _ROWS_PLACED)
+
+        def judged(k: int) -> _Placed:
+            return self._judged(k, tried[k] if k in tried else self._fitted(k, self.settings.seed), latents)
+
+        first, known = min(_PLACED, self.most), max(tried)
+        best = last = judged(known if first < 2 * known else first)
+        while last is best and 2 * last.k <= most and not self.progress.ended:
+            last = judged(2 * last.k)
             best = (best, last)[best_placement([best.unexplained, last.unexplained])]
         return best
 
     def trial(self, k: int, seed: int) -> _Trial:
         """Mixtures of k charts, glued."""
         rows, n_jobs = ArrayRows(self.sample, n_jobs=self.settings.n_jobs), self.settings.n_jobs
-        mixtures = [
-            fit_planes(rows, k, self.n_local, seed + i, self.settings, self.progress)
-            for i in mixture_numbers(self.settings.n_mixtures, self.progress)
-        ]
+        mixtures = self._fitted(k, seed)
         found = glue(rows, [_as_view(own.charts) for own in mixtures], self.sample, self.settings)
         fits = [
             information_criterion(by_block(own.charts.log_density, self.sample, n_jobs), own.charts.n_parameters)
@@ -232,21 +246,29 @@ class _Search:
         ]
         return _Trial(k, mixtures, float(np.mean(fits)), found)
 
+    def _fitted(self, k: int, seed: int) -> list[FittedPlanes]:
+        rows = ArrayRows(self.sample, n_jobs=self.settings.n_jobs)
+        return [
+            fit_planes(rows, k, self.n_local, seed + i, self.settings, self.progress)
+            for i in mixture_numbers(self.settings.n_mixtures, self.progress)
+        ]
+
     def _latent(self, placement: Placement) -> Array:
         return target(self.sample, placement, self.settings.n_components, self.settings.n_jobs)
 
-    def _judged(self, trial: _Trial, latents: dict[Placement, Array]) -> _Placed:
+    def _judged(self, k: int, mixtures: list[FittedPlanes], latents: dict[Placement, Array]) -> _Placed:
         """The best of some placements of the charts, by rows that are left out of charts and placement."""
         fold = np.random.default_rng(0).permutation(len(self.sample)) % _FOLDS
         total = dict.fromkeys(latents, 0.0)
         for number in range(min(_FOLDS, -(-_FOLDS * _ENOUGH // len(self.sample)))):
             kept = self.sample[fold != number]
-            views = [_as_view(refitted_planes(own.charts, kept, self.settings.n_jobs)) for own in trial.mixtures]
+            n_jobs = self.settings.n_jobs
+            views = [_as_view(refitted_planes(own.charts, kept, n_jobs, FEW_STEPS)) for own in mixtures]
             own = {one: latent[fold != number] if latent.size else latent for one, latent in latents.items()}
             lost = left_unexplained(views, kept, self.sample[fold == number], own, self.settings)
             total = {one: total[one] + lost[one] for one in latents}
         best = min(total, key=lambda one: total[one])
-        return _Placed(trial, best, total[best])
+        return _Placed(k, mixtures, best, latents[best], total[best])
 
 
 def _as_view(charts: PlaneCharts) -> ChartedView:

@@ -66,10 +66,14 @@ class _HasCharts(Protocol):
 
 @dataclass(frozen=True)
 class FittedView:
-    """The mixtures of one view, and how to place their charts; None: nothing was chosen."""
+    """The mixtures of one view, and how to place their charts; None: nothing was chosen.
+
+    ``latent`` are the latent points that they are placed at, of the rows of the sample.
+    """
 
     mixtures: list[ChartedView]
     placement: Placement | None
+    latent: Array | None = None
 
 
 class ViewRows(Rows):
@@ -139,9 +143,11 @@ def fit_charts(
         A mixture for each of the parallel ones, which have starts of their own; fewer where the fit was ended.
     """
     frame = view_frame(sample, columns) if _is_framed(mixture) else Frame(np.zeros(len(columns)), 1.0)
-    own, views, placement = ViewRows(rows, columns, frame), list[ChartedView](), None
+    own, views = ViewRows(rows, columns, frame), list[ChartedView]()
+    placement: Placement | None = None
+    latent: Array | None = None
     if mixture is None:
-        fits, placement = _default(own, settings, progress)
+        fits, placement, latent = _default(own, settings, progress)
     else:
         fits = _given(own, mixture, settings, progress)
     try:
@@ -150,7 +156,7 @@ def fit_charts(
             progress.add(one.history, one.n_iter)
     except KeyboardInterrupt:
         progress.interrupt(kept=bool(views))
-    return FittedView(views, placement)
+    return FittedView(views, placement, latent)
 
 
 def _is_framed(mixture: object) -> bool:
@@ -162,8 +168,8 @@ def _is_framed(mixture: object) -> bool:
 
 def _default(
     rows: ViewRows, settings: CoordinationSettings, progress: FitProgress
-) -> tuple[Iterator[FittedCharts], Placement | None]:
-    """Mixtures of probabilistic PCA, of as many charts as the data needs, and how to place them."""
+) -> tuple[Iterator[FittedCharts], Placement | None, Array | None]:
+    """Mixtures of probabilistic PCA, of as many charts as the data needs, and how and where to place them."""
     q, n_charts, seed = _n_local(settings, rows.n_features), settings.n_charts, settings.seed
     if isinstance(n_charts, str):
         return _searched(rows, q, settings, progress)
@@ -172,12 +178,13 @@ def _default(
         raise ValueError(error_message(settings.owner, "n_charts", n_charts, rule, "Give fewer charts, or more rows"))
     numbers = mixture_numbers(settings.n_mixtures, progress)
     verbose = settings.verbose
-    return (fit_planes(rows, n_charts, q, seed + i, settings, progress, verbose=verbose) for i in numbers), None
+    fits = (fit_planes(rows, n_charts, q, seed + i, settings, progress, verbose=verbose) for i in numbers)
+    return fits, None, None
 
 
 def _searched(
     rows: ViewRows, n_local: int | str, settings: CoordinationSettings, progress: FitProgress
-) -> tuple[Iterator[FittedCharts], Placement]:
+) -> tuple[Iterator[FittedCharts], Placement, Array | None]:
     """Mixtures of as many charts as a search on a sample finds; of wide rows, charts of their leading components."""
     sample, own = Rows.sample(rows, _SAMPLE, settings.seed), cast(Rows, rows)
     wide = sample.shape[1] > _WIDE and not settings.thorough
@@ -196,9 +203,9 @@ def _searched(
             yield fit_planes(own, found.k, n_local, settings.seed + i, settings, progress, start=start, verbose=verbose)
 
     if components is None:
-        return fits(), found.placement
+        return fits(), found.placement, found.latent
     reduced = (FittedCharts(ReducedCharts(components, one.charts), one.n_iter, one.history) for one in fits())
-    return reduced, found.placement
+    return reduced, found.placement, found.latent
 
 
 def _n_local(settings: CoordinationSettings, d: int) -> int | str:

@@ -1,7 +1,7 @@
 """Intervals of coordinated models: of rows at latent points, and of a predicted view.
 
 Errors of rows at latent points are those of training rows, times a factor by which rows are farther from charts that
-were computed without them (``maps.left_out_charts``). A regression from view to view depends on its rows more, and
+were fitted without them (``maps.left_out_charts``). A regression from view to view depends on its rows more, and
 leaves each of them out (``maps.cross_view.left_out_errors``). Both are computed in the fit, because the rows are not
 kept, and summarised where they are many (``maps.calibration_summary``).
 """
@@ -45,9 +45,11 @@ def row_errors(both: CoordinatedMap, rows: Array, n_columns: int, n_jobs: int | 
     rows = rows[~np.isnan(rows[:, :n_columns]).any(axis=1)]
     if len(rows) < FEWEST:
         return None
+    known = len(rows)
     rows = rows[np.sort(calibrated_rows(*rows.shape))].copy()
     rows[:, n_columns:] = np.nan
-    grown = chart_growth(both, rows, np.arange(n_columns))
+    excess = chart_growth(both, rows, np.arange(n_columns)) - 1.0
+    grown = 1.0 + excess * len(rows) / known  # the charts were fitted to all of them
     places = by_block(both.backward, rows, n_jobs, dtype=np.float64)
     back = np.full(rows.shape, np.nan)
     for view, columns in {own.view: own.columns for own in both.views}.items():

@@ -28,7 +28,7 @@ from sidelight.base.validation import (
 )
 from sidelight.maps.chart_jacobians import coordinated_inverse_jacobian, coordinated_jacobian, has_slopes
 from sidelight.maps.coordinated import CoordinatedMap
-from sidelight.maps.held_out import MOST_ROWS, held_out, needs_folds, refitted_planes
+from sidelight.maps.held_out import FEW_STEPS, MOST_ROWS, held_out, needs_folds, refitted_planes
 from sidelight.maps.jacobian_mixin import InverseJacobianMixin
 from sidelight.maps.novelty_mixin import NoveltyMixin
 from sidelight.maps.plane_charts import PlaneCharts
@@ -72,9 +72,9 @@ def _training_densities(both: CoordinatedMap, sample: Array, compared: Array, n_
 def _refitted(charts: PlaneCharts | ReducedCharts, Y: Array, n_jobs: int | None) -> PlaneCharts | ReducedCharts:
     """Charts after a few EM steps on other rows (m, d), with the components of these."""
     if isinstance(charts, PlaneCharts):
-        return refitted_planes(charts, Y, n_jobs)
+        return refitted_planes(charts, Y, n_jobs, FEW_STEPS)
     moved = charts.moved(leading_components(Y, charts.components.axes.shape[1]))
-    return replace(moved, charts=refitted_planes(moved.charts, moved.components.inside(Y), n_jobs))
+    return replace(moved, charts=refitted_planes(moved.charts, moved.components.inside(Y), n_jobs, FEW_STEPS))
 
 
 class CoordinatedMixin(

@@ -147,19 +147,24 @@ class _Problem:
         L, values = coordinated(B, H, overlaps.products, overlaps.constant(), overlaps.n, self.n_components)
         return self.judged(L, values, balance)
 
+    def mapped(self, L: Array) -> CoordinatedMap:
+        """The maps L (p, q) of the charts, both ways."""
+        maps = tuple(L[block] for block in self.overlaps.blocks)
+        latent = latent_charts(self.overlaps, maps)
+        return CoordinatedMap(self.views, maps, latent, self.residuals, self.smoothing)
+
     def judged(self, L: Array, disagreement: Array, balance: float) -> Coordinated:
         """The maps L (p, q), with signs that do not depend on the machine, and how good they are."""
-        L, overlaps = fix_signs(L), self.overlaps
-        maps = tuple(L[block] for block in overlaps.blocks)
-        latent = latent_charts(overlaps, maps)
-        both = CoordinatedMap(self.views, maps, latent, self.residuals, self.smoothing)
-        stretched = stretching(self.views, maps, self.axes, overlaps.rows)
+        L = fix_signs(L)
+        both = self.mapped(L)
+        stretched = stretching(self.views, both.maps, self.axes, self.overlaps.rows)
         loss = both.loss(self.probe, self.probe_features @ L)
         return Coordinated(both, disagreement, balance, stretched, loss, self.off_plane)
 
     def coordinated(self, balance: float | str | None) -> Coordinated:
         """The maps with the least disagreement: the best of several balances, or with a given one."""
         trials = _BALANCES if isinstance(balance, str) else (np.inf if balance is None else float(balance),)
+        trials = trials if len(self.axes) > 1 else trials[:1]  # the balance is one of pairs of charts
         H = whitener(self.overlaps.moments, self.overlaps.n)
         found = [self.solved(self.overlaps.disagreement(one), H, one) for one in trials]
         return min(found, key=lambda trial: trial.criterion)
@@ -168,8 +173,11 @@ class _Problem:
         """``u_n`` (m, p) of rows (m, d), of which latent points are linear functions."""
         return unfolded(*weighed(self.views, X, self.smoothing)[:2])
 
-    def placed(self, U: Array, latent: Array, placement: Placement) -> Coordinated:
-        """The maps that take rows of features U (m, p) nearest to latent points (m, q), of mean 0, mean variance 1."""
+    def least_squares(self, U: Array, latent: Array) -> Array:
+        """The maps (p, q) that take rows of features U (m, p) nearest to latent points (m, q), of mean 0, variance 1.
+
+        The variance is the mean of those of the columns.
+        """
         overlaps = self.overlaps
         G = U.T @ U
         size = np.diag(G)
@@ -177,12 +185,16 @@ class _Problem:
         L = np.linalg.solve(G, U.T @ latent)
         ends = [block.stop - 1 for block in overlaps.blocks]
         L[ends] -= (overlaps.products @ overlaps.constant()) @ L / overlaps.n
-        variance = float(np.einsum("pq,pr,rq->", L, overlaps.products, L)) / (overlaps.n * L.shape[1])
-        L = L / np.sqrt(variance) if variance > 0.0 else L
+        variance = float(np.einsum("pq,pr,rq->", L, overlaps.products, L, optimize=True)) / (overlaps.n * L.shape[1])
+        return np.asarray(L / np.sqrt(variance) if variance > 0.0 else L)
+
+    def placed(self, U: Array, latent: Array, placement: Placement) -> Coordinated:
+        """The maps that take rows of features U (m, p) nearest to latent points (m, q), and how good they are."""
+        L, overlaps = self.least_squares(U, latent), self.overlaps
         B = overlaps.disagreement()
         blocks = zip(overlaps.blocks, overlaps.moments, strict=True)
         among = np.sum([np.einsum("pq,pr,rq->q", L[own], D, L[own]) for own, D in blocks], axis=0)
-        apart = np.maximum(np.einsum("pq,pr,rq->q", L, B, L), 0.0)
+        apart = np.maximum(np.einsum("pq,pq->q", L, B @ L), 0.0)
         return replace(self.judged(L, apart / np.maximum(among, 1e-300), np.inf), placement=placement)
 
 
@@ -192,6 +204,7 @@ def glue(
     sample: Array,
     settings: CoordinationSettings,
     placement: Placement | None = None,
+    latent: Array | None = None,
 ) -> Coordinated:
     """Maps into one latent space.
 
@@ -209,10 +222,13 @@ def glue(
         finds a sheet, else the better of both.
     placement : Placement or None
         What was chosen for these charts; None: by ``settings.alignment``.
+    latent : array of shape (m, q) or None
+        Its latent points of the sample, where they are known.
     """
     problem = _Problem.of(rows, views, sample, settings)
     if placement is not None and placement.alignment != "coordination":
-        latent = target(sample, placement, settings.n_components, settings.n_jobs)
+        if latent is None:
+            latent = target(sample, placement, settings.n_components, settings.n_jobs)
         return problem.placed(problem.features(sample), latent, placement)
     if settings.alignment == "geodesic":
         return _best(_geodesic(problem, sample, settings))
@@ -246,10 +262,11 @@ def left_unexplained(
     Y, other = (views[0].inside(rows)[0] for rows in (kept, left))
     out = {}
     for placement, latent in placements.items():
-        found = problem.placed(U, latent, placement) if latent.size else problem.coordinated(settings.balance)
-        L = np.concatenate(found.map.maps)
+        asked = problem.mapped(problem.least_squares(U, latent)) if latent.size else None
+        found = asked or problem.coordinated(settings.balance).map
+        L = np.concatenate(found.maps)
         told = explained_by_neighbours(Y, U @ L, settings.n_jobs, other, new @ L)
-        out[placement] = _unexplained(found.map.loss(left, new @ L), told)
+        out[placement] = _unexplained(found.loss(left, new @ L), told)
     return out
 
 

@@ -1,6 +1,7 @@
 """Latent points to place charts at, where gluing by shared rows is not good enough, and how to judge a map.
 
-    geodesic   y_n: landmark scaling of distances along the neighbourhood graph of a sample (Isomap)
+    geodesic   y_n: landmark scaling of distances along the neighbourhood graph of a sample (Isomap), then steps that
+               lower the Sammon stress of these distances
     linear     y_n: principal components of the sample
 
 A glued map follows them by least squares (``_coordination_fit.placed``). Maps are compared by how much of a row the
@@ -20,6 +21,7 @@ from sidelight.neighbours.graph import joined_links
 from sidelight.neighbours.landmarks import landmark_distances
 from sidelight.neighbours.search import nearest
 from sidelight.solvers.eigen import fix_signs, landmark_scaling
+from sidelight.solvers.landmark_stress import lower_stress
 
 __all__ = ["GLUED", "GRAPHS", "Placement", "explained_by_neighbours", "target"]
 
@@ -27,7 +29,7 @@ __all__ = ["GLUED", "GRAPHS", "Placement", "explained_by_neighbours", "target"]
 GRAPHS = (5, 8, 12)
 """Neighbours of a row in the graphs that are tried: few keep layers and clusters apart, many are steady with noise."""
 
-_LANDMARKS = 256  # rows from which distances along the graph are measured
+_LANDMARKS = 100  # rows from which distances along the graph are measured
 _NEIGHBOURS = 8  # neighbours on the map that a row is told from
 
 
@@ -58,7 +60,7 @@ def _along_graph(Y: Array, n_neighbors: int, n_components: int, n_jobs: int | No
     rows = np.repeat(np.arange(len(Y)), near.index.shape[1])
     graph = joined_links(Y, rows, near.index.ravel(), near.distance.ravel())
     landmarks, D = landmark_distances(Y, graph, n_landmarks=_LANDMARKS, n_jobs=n_jobs)
-    return landmark_scaling(D, landmarks, n_components)
+    return lower_stress(D, landmarks, landmark_scaling(D, landmarks, n_components))
 
 
 def _principal(Y: Array, n_components: int) -> Array:

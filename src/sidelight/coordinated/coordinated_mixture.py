@@ -206,7 +206,7 @@ class CoordinatedMixture(CoordinatedIntervals, Estimator):
         if self.alignment == "automatic":
             found = align(X, own.mixtures, settings, self.n_neighbors)
         else:
-            found = glue(rows, own.mixtures, sample, settings, own.placement)
+            found = glue(rows, own.mixtures, sample, settings, own.placement, own.latent)
         embedding = by_block(found.map.backward, X, self.n_jobs)
         self._keep_glued(found, frame.centre, np.full(X.shape[1], frame.scale), sample, progress)
         self._keep_row_errors(sample)
@@ -234,7 +234,7 @@ class CoordinatedMixture(CoordinatedIntervals, Estimator):
         rows = as_rows(source, owner=self, n_jobs=self.n_jobs)
         settings, progress = self._settings(), FitProgress(self.callback)
         own, sample, frame = self._charts(rows, settings, progress)
-        found = glue(rows, own.mixtures, sample, settings, own.placement)
+        found = glue(rows, own.mixtures, sample, settings, own.placement, own.latent)
         self._keep_glued(found, frame.centre, np.full(rows.n_features, frame.scale), sample, progress)
         self._keep_row_errors(sample)
         progress.finish()

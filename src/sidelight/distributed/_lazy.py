@@ -186,23 +186,29 @@ def score(model: Any, X: Any, *, given: Any = None) -> Any:
 def _graph(owner: str, model: Any, X: Any, given: Any, call: _Call) -> Any:
     """The answers of a model for all partitions, as a Dask array, data frame or series."""
     X, known, constant = _separated(owner, X, given)
-    sent = send(model)
-    if not hasattr(X, "numblocks"):
-        import pandas as pd
+    options = {"sent": send(model), "call": call, "constant": constant}
+    return _of_array(X, known, call, options) if hasattr(X, "numblocks") else _of_frame(X, known, call, options)
 
-        dtype = np.result_type(np.float32, *X.dtypes) if all(t.kind in "biuf" for t in X.dtypes) else np.float64
-        meta = pd.Series(dtype=dtype, name=call.method) if call.names is None else pd.DataFrame(
-            {name: np.empty(0, dtype) for name in call.names}
-        )  # fmt: skip
-        others = () if known is None else (known,)
-        options = {"sent": sent, "call": call, "constant": constant, "precision": dtype}
-        return X.map_partitions(_frame, *others, **options, meta=meta, token=call.method)
+
+def _of_frame(X: Any, known: Any, call: _Call, options: dict[str, Any]) -> Any:
+    import pandas as pd
+
+    dtype = np.result_type(np.float32, *X.dtypes) if all(t.kind in "biuf" for t in X.dtypes) else np.float64
+    meta = pd.Series(dtype=dtype, name=call.method) if call.names is None else pd.DataFrame(
+        {name: np.empty(0, dtype) for name in call.names}
+    )  # fmt: skip
+    others = () if known is None else (known,)
+    return X.map_partitions(_frame, *others, **options, precision=dtype, meta=meta, token=call.method)
+
+
+def _of_array(X: Any, known: Any, call: _Call, options: dict[str, Any]) -> Any:
     dtype = np.result_type(X.dtype, np.float32)
-    others = () if known is None else (known if known.ndim == 2 else known[:, None],)
-    shape: dict[str, Any] = {"drop_axis": 1} if call.names is None else {"chunks": (X.chunks[0], (len(call.names),))}
-    return dask.array.map_blocks(
-        _array, X, *others, sent=sent, call=call, constant=constant, precision=dtype, dtype=dtype, token=call.method,
-        meta=np.empty((0,) * (1 if call.names is None else 2), dtype), **shape,
+    others = () if known is None else (known if known.ndim == 2 else known[:, None], "ik")
+    meta = np.empty((0,) * (1 if call.names is None else 2), dtype)
+    width = {} if call.names is None else {"j": len(call.names)}
+    return dask.array.blockwise(
+        _array, "ij" if width else "i", X, "ij", *others, **options, precision=dtype, dtype=dtype, meta=meta,
+        token=call.method, adjust_chunks=width, concatenate=True, align_arrays=False,
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from sidelight.kernels.gauss_transform import library
+from sidelight.kernels.transform_plans import library
 
 from ._fit import fit_statements
 

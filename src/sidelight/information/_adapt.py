@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sidelight.base.messages import count_of
 from sidelight.base.types import Array
 from sidelight.maps.changed_rows import ChangeModel
 from sidelight.maps.effect import Effect
@@ -131,7 +132,7 @@ def _note(given: Given, group: NewGroup) -> str:
     if group.others:
         also = f", the same with every value of {', '.join(map(repr, group.others))}"
     return (
-        f"{column.name} = {group.value!r}: its offset is from {n} rows{also}; its spread, and how its "
+        f"{column.name} = {group.value!r}: its offset is from {count_of(n, 'row')}{also}; its spread, and how its "
         f"effect depends on the row, are the means of the {len(column.categories)} categories of the fit"
     )
 

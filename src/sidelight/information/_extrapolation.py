@@ -19,7 +19,8 @@ def check_row_can_be_kept(owner: object, given: Given | None, given_now: object,
     elif given is not None and not given.categorical:
         rule, remedy = "compares categories, and given has numbers", 'Use residual="auto", or bin the numbers'
     elif return_std:
-        rule, remedy = "has no standard deviations or intervals", 'Use residual="auto", or return_std=False'
+        rule = "has no standard deviations"
+        remedy = 'Use residual="auto", or counterfactual_interval with individuals'
     if rule is not None and remedy is not None:
         raise ValueError(error_message(owner, "residual", "row", rule, remedy))
 

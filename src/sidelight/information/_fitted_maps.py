@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sidelight.base.tiles import run_tiles, spans
 from sidelight.base.types import Array
 from sidelight.kernels.bandwidths import perplexity_rows
 from sidelight.kernels.data_kernel import DataKernel
@@ -23,7 +24,7 @@ from sidelight.maps.two_way import TwoWayMaps
 from sidelight.maps.uncertain import map_uncertain, with_uncertain_rows
 from sidelight.maps.weights import FixedWeights, PrecomputedWeights
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
-from sidelight.neighbours.search import nearest
+from sidelight.neighbours.search import nearest, squares_to_listed
 from sidelight.neighbours.sparse_distances import Points, dense_points, nearest_known, submatrix, zero_distance_groups
 
 from ._change import change_of_rows
@@ -36,6 +37,7 @@ __all__ = ["EmbeddedRows", "informed_maps"]
 
 
 _NEAR = 36  # length of neighbour lists in the data without the effect subtracted, for maps that average over ``given``
+_TILE = 1024  # rows whose distances to their lists one task computes
 _DENSITY_PERPLEXITY = 12.0  # of the Parzen density of the data, for models with ``given``
 
 
@@ -184,8 +186,14 @@ def _backward_map(
         h = float(kernel.bandwidth)
         mean = KernelMap(FixedWeights(points, h, settings.profile), Z)
         return interpolate(mean, n_jobs=n_jobs), np.full(len(Z), h)
-    mean = KernelMap(adaptive_weights(points, Z, kernel.lists, kernel.squares), Z)
-    return interpolate(mean, n_jobs=n_jobs, squares=kernel.squares), np.asarray(kernel.bandwidth)
+    squares, lists = kernel.squares, kernel.lists
+    if squares is None:
+        tiles = spans(len(Z), _TILE)
+        squares = np.concatenate(
+            run_tiles(lambda part: squares_to_listed(points[part], points, lists[part]), tiles, n_jobs)
+        )
+    mean = KernelMap(adaptive_weights(points, Z, kernel.lists, squares), Z)
+    return interpolate(mean, n_jobs=n_jobs, squares=squares), np.asarray(kernel.bandwidth)
 
 
 def _given_maps(

@@ -13,8 +13,10 @@ from sidelight.base.types import Array
 from sidelight.maps.calibration import half_widths
 from sidelight.maps.interval_mixin import check_enough_rows, has_place_intervals, has_row_intervals, intervals_around
 from sidelight.maps.left_out_rows import LeftOutRows
+from sidelight.side.one_value import with_columns_of
 
 from ._counterfactual_mixin import CounterfactualMixin, has_counterfactual
+from ._individuals import check_enough_individuals, checked_individuals
 from ._left_out_informed import left_out_informed
 
 __all__ = ["InformedIntervals"]
@@ -75,6 +77,7 @@ class InformedIntervals(CounterfactualMixin):
         given: object,
         given_now: object = None,
         residual: str | float = "auto",
+        individuals: object = None,
         level: float = 0.9,
     ) -> Intervals:
         """Prediction intervals around ``counterfactual(X, given=..., ...)``, feature by feature.
@@ -84,18 +87,49 @@ class InformedIntervals(CounterfactualMixin):
         and back under their own ``given`` by maps without them. If the estimated change of a group is wrong, they
         contain less.
 
+        With ``residual="row"`` they contain a share ``level`` of the entries of the *same individual* under the new
+        category, if it is like the individuals of the training rows that were seen under both.
+
         Parameters
         ----------
         X, given, given_now, residual
             As for ``counterfactual``.
+        individuals : array of shape (n,), default=None
+            For ``residual="row"``: who each training row is, by any labels. At least ``level / (1 - level)`` of the
+            individuals (nine for 0.9) must have rows in both categories. The width is the same for all rows.
         level : float, default=0.9
             Between 0 and 1.
         """
+        if isinstance(residual, str) and residual == "row":
+            made = self.counterfactual(X, given=given, given_now=given_now, residual="row")
+            return intervals_around(made, self._paired_widths(len(made), given, given_now, individuals, level), level)
+        if individuals is not None:
+            rule, remedy = 'is for residual="row"', "Leave it out"
+            raise ValueError(error_message(self, "individuals", "something", rule, remedy))
         found = self.counterfactual(X, given=given, given_now=given_now, residual=residual, return_std=True)
         rows, deviations = found
         return intervals_around(
             rows, half_widths(self._scaled_errors(given_now is not None), level) * deviations, level
         )
+
+    def _paired_widths(self, m: int, given: object, given_now: object, individuals: object, level: float) -> Array:
+        """Half-widths (m, d) of rows that keep themselves, in units of the data."""
+        places = self._places(True, False)
+        n = len(self.forward_.outputs)
+        who = checked_individuals(self, individuals, n)
+        if self.given_ is None or places is None:
+            rule = "is not of the training rows: given was constant"
+            raise ValueError(error_message(self, "given", given, rule, 'Use residual="auto"'))
+        asked = with_columns_of(given, given_now, tuple(column.name for column in self.given_.columns))
+        new, now = self._known(asked, m), self._known(given_now, m)
+        if new is None or now is None or not (new.complete & now.complete).all():
+            rule = "is missing in some rows"
+            raise ValueError(error_message(self, "given or given_now", "NaN", rule, "Leave these rows out"))
+        half = np.zeros((m, self.forward_.outputs.shape[1]))
+        for at, errors in places.changes_of_pairs(who, now.features, new.features, self.n_jobs):
+            check_enough_individuals(self, errors.n_individuals, level)
+            half[at] = errors.half_widths(level)
+        return np.sqrt(self.frame_.outside_variance(np.square(half)))
 
     def _scaled_errors(self, knows_now: bool) -> Array:
         """Errors (m, d) of left-out rows under their own ``given``, as multiples of the standard deviations there.

@@ -22,6 +22,7 @@ import numpy as np
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import run_tiles, spans, sum_in_order
 from sidelight.base.types import Array, Slice, SparseMatrix
+from sidelight.neighbours.dimension import local_dimension
 from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.graph import along_graph, joined_graph
 from sidelight.neighbours.landmarks import spread_rows
@@ -54,6 +55,7 @@ MOST_STORED = 500
 _ERROR = 0.02  # relative, of the row sums: largest error of a low-rank kernel that "auto" accepts
 _CUTS = tuple(10.0**-k for k in range(1, 13))  # entries below one of these are negligible
 _LEFT_OUT = 1e-3  # share of the row sums that may be lost
+_DETOUR = 1.3  # times the straight distance, guessed of a path in the graph
 _PAIRS = 20_000_000  # pairs on which the bandwidth is chosen
 
 
@@ -135,25 +137,32 @@ def perplexity_kernel(
     """
     n = len(points)
     k = min(n - 1, max(2, round(3 * perplexity)))
-    width = max(k, n_neighbors or 0)
+    width = k if n_neighbors is None else n_neighbors
     if precomputed:
         found = nearest_known(points, k=width, own=True)
     else:
         found = nearest(dense_points(points), k=width, n_jobs=n_jobs)
-    straight = Neighbours(found.index[:, :k], found.distance[:, :k])
-    graph, neighbours, is_unfolded = None, straight, False
+    graph, neighbours, is_unfolded = None, found, False
     if n_neighbors is not None:
-        near = Neighbours(found.index[:, :n_neighbors], found.distance[:, :n_neighbors])
         if unfold:
-            sheet = unfolded_graph(points, near, precomputed=precomputed, n_jobs=n_jobs)
+            sheet = unfolded_graph(points, found, precomputed=precomputed, n_jobs=n_jobs)
             graph, is_unfolded = sheet.graph, sheet.is_unfolded
         else:
-            graph = joined_graph(points, near, precomputed=precomputed)
-        neighbours = along_graph(graph, k=k, start_radius=1.3 * reach(straight), n_jobs=n_jobs)
+            graph = joined_graph(points, found, precomputed=precomputed)
+        neighbours = along_graph(graph, k=k, start_radius=_reach_of_more(found, k), n_jobs=n_jobs)
     if variance is not None:
         neighbours = expected_neighbours(dense_points(points), variance, neighbours, perplexity, n_jobs=n_jobs)
     matrix, bandwidth = adaptive_kernel(neighbours, perplexity)
     return DataKernel(matrix, bandwidth, neighbours.index, graph, is_unfolded=is_unfolded)
+
+
+def _reach_of_more(near: Neighbours, k: int) -> Array:
+    """A guess (n,) of how far the ``k`` nearest rows reach along a graph, from shorter lists.
+
+    In d dimensions the number of rows within a distance grows as its d-th power. Paths are longer than straight lines.
+    """
+    more = max(1.0, k / max(1, near.index.shape[1]))
+    return np.asarray(_DETOUR * reach(near) * more ** (1.0 / max(1.0, local_dimension(near.distance))))
 
 
 def fixed_kernel(

@@ -24,23 +24,25 @@ A ``tolerance`` (relative, of a row sum) asks for fewer digits. For initialisati
 enough: float32, fewer modes and narrower spreading take a tenth of the time. Sums and pulls are those of the same
 truncated kernel, so the pulls remain the exact derivative of the sums.
 
-finufft changes bits with its number of threads, so each plan runs on one thread; several plans run in parallel.
+Plans of the library are kept (``transform_plans``); each runs on one thread, and several run in parallel.
 """
 
 from __future__ import annotations
 
-import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from scipy.fft import dctn
 from scipy.special import erf, erfc
 
-from sidelight.base.tiles import run_tiles, spans
-from sidelight.base.types import Array, Untyped
+from sidelight.base.tiles import run_tiles, spans, thread_count
+from sidelight.base.types import Array
 
 from .profiles import GAUSSIAN, STUDENT, Profile
+from .transform_plans import Grid, Plans, library
 
 __all__ = [
     "FastSums",
@@ -66,15 +68,17 @@ _WIDTHS = {1.25: 15, 1.5: 12, 2.0: 10}
 _SINGLE_WIDTHS = {1.25: 7}  # the same for few digits
 _TOGETHER = 4  # complex columns in a plan: sorting and planning happen once for all, and no longer matter
 _SINGLE = 3e-4  # tolerance from which on float32 is precise enough
-_PLAN, _POINT, _SPREAD, _FFT = 3.5e-4, 3.7e-8, 8e-10, 1.65e-9
-"""Seconds: per plan; per point; per grid point that a point is spread to; of the FFT, per G log2 G."""
+_PLAN, _POINT, _SPREAD, _FFT = 6e-5, 3.7e-8, 8e-10, 1.65e-9
+"""Seconds: per run of a kept plan; per point; per grid point that a point is spread to; of the FFT, per G log2 G."""
 _PAIR = {"gaussian": 3.5e-9, "student": 1.7e-9}
 """Seconds per pair of an exact evaluation: half the time of one thread, because pairs run well on two threads, and
 transforms, some of which wait for others, hardly do. (A pair is cheaper without ``exp``, coefficients dearer.)"""
 _LOOSE_PAIR = 8e-9  # the same where few digits are asked for, whose pairs are visited both ways (``pair_sums``)
 _TILED_PAIR, _TILED_FACTOR = 1.2e-8, 1e-10  # seconds of a pair of a tile made of factors, and per factor
+_THREADED = 1e-3  # seconds of a transform from which on another thread is worth its start
 _AGAIN = 1.6  # times as long where the kernel is too large to be kept, and is computed twice
 _KEPT_ROWS = 12_000
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -203,7 +207,13 @@ def normaliser_cost(profile: Profile, n: int, q: int, tolerance: float | None = 
 
 
 def fast_sums(
-    Z: Array, profile: Profile, n_jobs: int | None = None, *, tolerance: float | None = None, columns: int = 1
+    Z: Array,
+    profile: Profile,
+    n_jobs: int | None = None,
+    *,
+    tolerance: float | None = None,
+    columns: int = 1,
+    plans: Plans | None = None,
 ) -> FastSums | None:
     """The transform of latent points (n, q); None where tiles of pairs are faster, or the only way.
 
@@ -217,12 +227,14 @@ def fast_sums(
         Relative error allowed in a row sum. None: the tightest.
     columns : int
         Factors that every sum is taken for.
+    plans : Plans or None
+        Plans kept from other points, and for other points.
     """
     n, q = Z.shape
     if not 1 <= q <= 3 or n < 2:
         return None
     if columns == 1 and n * n / 2 * _LOOSE_PAIR <= (q + 3) * _PLAN:
-        return None  # pairs take no longer than the plans alone, whatever the extent: below 600 points
+        return None  # pairs take no longer than the calls alone, whatever the extent: below 270 points
     if not np.isfinite(Z).all():
         return None
     modes = modes_of(profile, n, np.ptp(Z, axis=0), tolerance)
@@ -230,7 +242,7 @@ def fast_sums(
         return None
     if not (is_faster(profile, n, modes) if columns == 1 else factors_are_faster(n, modes, columns)):
         return None
-    return FastSums(Z, profile, modes, n_jobs)
+    return FastSums(Z, profile, modes, n_jobs, plans)
 
 
 class FastSums:
@@ -245,33 +257,43 @@ class FastSums:
     True
     """
 
-    def __init__(self, Z: Array, profile: Profile, modes: Modes, n_jobs: int | None = None) -> None:
-        self.modes, self.n_jobs = modes, n_jobs
-        self.oversampling = oversampling_of(len(Z), modes)
+    def __init__(
+        self, Z: Array, profile: Profile, modes: Modes, n_jobs: int | None = None, plans: Plans | None = None
+    ) -> None:
+        self.modes, self.plans = modes, plans or Plans()
+        oversampling = oversampling_of(len(Z), modes)
+        self.n_jobs = n_jobs if _transform_seconds(len(Z), modes, oversampling) >= _THREADED else 1
         Z = np.asarray(Z, dtype=np.float64)
         middle = 0.5 * (Z.min(axis=0) + Z.max(axis=0))
         turns = (Z - middle) * (2 * np.pi / np.array(modes.period))
         self.dtype = np.dtype(np.complex64 if modes.single else np.complex128)
         real = np.float32 if modes.single else np.float64
+        self.grid = Grid(modes.shape, modes.precision, self.dtype, oversampling)
         self.angles = [np.ascontiguousarray(column, dtype=real) for column in turns.T]
         series = _gaussian_series(modes) if profile is GAUSSIAN else _student_series(modes)
         self.coefficients = [factor.astype(real) for factor in series]
 
     def sums(self, W: Array) -> Array:
         """``Σ_j W_jc k_ij`` (n, c), for weights (n, c)."""
-        return _unpacked(run_tiles(lambda V: self._at_points(self.series(V)), _packed(W), self.n_jobs), W.shape[1])
+        found = self._each(lambda V, place: self._at_points(self.series(V, place), place), _packed(W))
+        return _unpacked(found, W.shape[1])
 
     def pulls(self, W: Array) -> Array:
         """``Σ_j W_jc g_ij (z_i - z_j)`` (q, n, c), for weights (n, c)."""
-        series = run_tiles(self.series, _packed(W), self.n_jobs)
+        series = self._each(self.series, _packed(W))
         work = [(axis, F) for axis in range(len(self.angles)) for F in series]
-        found = run_tiles(lambda item: self._at_points(self._pulling(*item)), work, self.n_jobs)
+        found = self._each(lambda item, place: self._at_points(self._pulling(*item), place), work)
         step = len(series)
         return np.stack([_unpacked(found[k : k + step], W.shape[1]) for k in range(0, len(found), step)])
 
-    def series(self, V: Array) -> Array:
+    def _each(self, work: Callable[[Item, int], Array], items: list[Item]) -> list[Array]:
+        """``work(item, place)`` of every item, on threads; on one thread all take the same plans."""
+        alone = thread_count(self.n_jobs) == 1
+        return run_tiles(lambda i: work(items[i], 0 if alone else i), range(len(items)), self.n_jobs)
+
+    def series(self, V: Array, place: int = 0) -> Array:
         """``c_m Σ_j exp(-i ω_m·z_j) v_j`` for complex weights (n,), or for some at once (b, n)."""
-        F = self._transform(1, V)
+        F = self.plans.transform(1, self.grid, self.angles, V, place)
         for factor in self.coefficients:
             F *= factor
         return F
@@ -280,24 +302,9 @@ class FastSums:
         """``-½ i ω F``: the spectrum of the pulls along an axis."""
         return np.asarray(F * (-0.5j * self.modes.frequency(axis)).astype(self.dtype))
 
-    def _at_points(self, F: Array) -> Array:
+    def _at_points(self, F: Array, place: int) -> Array:
         """``Σ_m exp(i ω_m·z_i) F_m`` (n,) or (b, n)."""
-        return self._transform(2, F)
-
-    def _transform(self, kind: int, data: Array) -> Array:
-        """Run one finufft plan, on one thread: type 1 (points to modes) or type 2 (modes to points)."""
-        plan = library().Plan(
-            kind,
-            self.modes.shape,
-            n_trans=len(data) if data.ndim > (1 if kind == 1 else len(self.angles)) else 1,
-            eps=self.modes.precision,
-            isign=-1 if kind == 1 else 1,
-            dtype=self.dtype,
-            nthreads=1,
-            upsampfac=self.oversampling,
-        )
-        plan.setpts(*self.angles)
-        return np.asarray(plan.execute(np.ascontiguousarray(data, dtype=self.dtype)))
+        return self.plans.transform(2, self.grid, self.angles, F, place)
 
 
 def _gaussian_series(modes: Modes) -> list[Array]:
@@ -367,13 +374,3 @@ def _widths(modes: Modes) -> dict[float, int]:
 def _most_modes(n: int) -> int:
     """Largest number of modes, for memory: about 100 bytes each."""
     return 2**22 + 16 * n
-
-
-@functools.cache
-def library() -> Untyped:
-    """finufft, imported when first needed; None where there is none (no wheel for Linux on ARM)."""
-    try:
-        import finufft
-    except ImportError:
-        return None
-    return finufft

@@ -18,6 +18,7 @@ from sidelight.neighbours.distances import squared_distances
 
 from .gauss_transform import FastSums, fast_sums
 from .profiles import Profile
+from .transform_plans import Plans
 
 __all__ = ["PairSums", "factored_pulls", "factored_sums", "latent_sums", "sum_error"]
 
@@ -30,7 +31,12 @@ _CHECKED = 64  # rows a transform is checked on
 
 
 def latent_sums(
-    Z: Array, profile: Profile, *, tolerance: float | None = None, n_jobs: int | None = None
+    Z: Array,
+    profile: Profile,
+    *,
+    tolerance: float | None = None,
+    n_jobs: int | None = None,
+    plans: Plans | None = None,
 ) -> FastSums | PairSums:
     """The cheaper of ``FastSums`` and ``PairSums`` for latent points ``Z`` (n, q).
 
@@ -42,12 +48,14 @@ def latent_sums(
         Relative error allowed in a row sum. None: as exact as the method is.
     n_jobs : int or None
         Threads.
+    plans : Plans or None
+        Of transforms of other points.
 
     Returns
     -------
     FastSums or PairSums
     """
-    found = fast_sums(Z, profile, n_jobs, tolerance=tolerance)
+    found = fast_sums(Z, profile, n_jobs, tolerance=tolerance, plans=plans)
     return found or PairSums(Z, profile, n_jobs, single=tolerance is not None and tolerance >= _SINGLE)
 
 

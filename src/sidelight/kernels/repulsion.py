@@ -26,9 +26,10 @@ from sidelight.base.tiles import run_tiles, spans
 from sidelight.base.types import Array, Slice
 from sidelight.neighbours.distances import squared_distances
 
-from .gauss_transform import FastSums, library, modes_of
+from .gauss_transform import FastSums, modes_of
 from .pair_sums import PairSums
 from .profiles import Profile
+from .transform_plans import library
 
 __all__ = ["Table", "repulsion_table"]
 

@@ -25,7 +25,7 @@ error of a change that was predicted for a held-out region, a(z) how far the new
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,7 @@ from sidelight.neighbours.distances import squared_distances
 from .effect import principal_axes
 from .kernel_map import KernelMap
 from .matched_change import MatchedChange, Matches, place_features
+from .paired_changes import PairedErrors, paired_errors
 from .smallest_change import smallest_change
 from .weights import PrecomputedWeights
 
@@ -132,20 +133,44 @@ class Places:
 
     def changed_least(self, rows: Array, Z: Array, now: Array, new: Array, n_jobs: int | None = None) -> Array:
         """Rows (m, d) themselves, by the smallest change from values ``now`` to ``new`` of ``given`` (m, f) each."""
-        groups, weights = self.model.groups, self.marginal.weights
-        assert not isinstance(weights, PrecomputedWeights)  # of a marginal map over places
-        members = group_shares(self.features, groups).argmax(axis=1)
-        before, after = (group_shares(side, groups).argmax(axis=1) for side in (now, new))
-        out = np.array(rows)
-        for pair in np.unique(np.column_stack([before, after])[before != after], axis=0):
-            first, second = (members == pair[0], members == pair[1])
-            if not first.any() or not second.any():
-                continue
-            P, places = self.marginal.outputs, weights.inputs
+        out, P, places = np.array(rows), self.marginal.outputs, self._own_places()
+        for at, first, second in self._changes(now, new):
             change = smallest_change(P[first], places[first], P[second], places[second])
-            at = (before == pair[0]) & (after == pair[1])
             out[at] = change(rows[at], Z[at], n_jobs)
         return out
+
+    def changes_of_pairs(
+        self, individuals: Array, now: Array, new: Array, n_jobs: int | None = None
+    ) -> list[tuple[Array, PairedErrors]]:
+        """For each change between two groups: which of the values (m,) ask for it, and its errors of left-out pairs.
+
+        Parameters
+        ----------
+        individuals : array of shape (n,)
+            The individual of each row of the fit, by whole numbers.
+        now, new : arrays of shape (m, f)
+            Values of ``given``.
+        n_jobs : int or None
+        """
+        P, places = self.marginal.outputs, self._own_places()
+        return [
+            (at, paired_errors(P, places, individuals, first, second, n_jobs))
+            for at, first, second in self._changes(now, new)
+        ]
+
+    def _changes(self, now: Array, new: Array) -> Iterator[tuple[Array, Array, Array]]:
+        """Which values (m,) ask for a change between two groups, and which rows of the fit (n,) are of these groups."""
+        groups = self.model.groups
+        members = group_shares(self.features, groups).argmax(axis=1)
+        before, after = (group_shares(side, groups).argmax(axis=1) for side in (now, new))
+        for first, second in np.unique(np.column_stack([before, after])[before != after], axis=0):
+            if (members == first).any() and (members == second).any():
+                yield (before == first) & (after == second), members == first, members == second
+
+    def _own_places(self) -> Array:
+        weights = self.marginal.weights
+        assert not isinstance(weights, PrecomputedWeights)  # of a marginal map over places
+        return weights.inputs
 
     def _inputs(self, Z: Array, features: Array) -> Array:
         return np.column_stack([Z, self.scale * features])

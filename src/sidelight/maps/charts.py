@@ -25,6 +25,7 @@ from sidelight.solvers.eigen import fix_signs
 
 __all__ = [
     "MOST_LOCAL",
+    "AllFeatures",
     "ChartEstimator",
     "Charts",
     "GaussianCharts",
@@ -55,6 +56,15 @@ class LocalCoordinates(Protocol):
 
     def reconstruction(self, F: Array, chart: int) -> Array:
         """Data rows (n, d) at local coordinates F (n, n_local[chart])."""
+        ...
+
+
+@runtime_checkable
+class AllFeatures(Protocol):
+    """Charts that compute the local coordinates of all charts together, which is faster."""
+
+    def all_features(self, X: Array) -> list[Array]:
+        """``features`` (n, n_local[s]) of complete rows in every chart s."""
         ...
 
 

@@ -26,7 +26,7 @@ from sidelight.objectives.coordination import Overlaps, covariance, distortion, 
 from sidelight.objectives.mixtures import normalised
 from sidelight.rows import Sums
 
-from .charts import Charts
+from .charts import AllFeatures, Charts
 
 __all__ = [
     "ChartedView",
@@ -43,6 +43,7 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 _LEAST = 1e-6  # ridge on the latent covariance of a chart, as a share of its mean variance
+_ROUNDING = 1e-17  # responsibilities below this share of a chart's largest are ignored
 _ROWS = 32  # BLAS multiplies fewer rows by another code path, with different last bits
 
 
@@ -74,6 +75,12 @@ class ChartedView:
         seen = np.asarray(~np.isnan(Y).any(axis=1))
         return np.where(seen[:, None], Y, 0.0), seen
 
+    def features(self, Y: Array) -> list[Array]:
+        """Local coordinates (m, q_s) of complete scaled rows (m, d) in every chart."""
+        if isinstance(self.charts, AllFeatures):
+            return self.charts.all_features(Y)
+        return [self.charts.features(Y, chart) for chart in range(self.charts.n_charts)]
+
     def axes(self, chart: int) -> Array:
         """Axes (d, q_s) of a chart: change of the scaled row per unit of each local feature."""
         q = self.charts.n_local[chart]
@@ -82,7 +89,13 @@ class ChartedView:
 
     def residuals(self, Y: Array, features: Sequence[Array], Q: Array) -> Array:
         """Weighted squared reconstruction errors of each chart, ``Σ_n q_ns (y_n - x̂_s(f_s(y_n)))²`` (k, d)."""
-        return np.stack([Q[:, s] @ (Y - self.charts.reconstruction(F, s)) ** 2 for s, F in enumerate(features)])
+        return np.stack([_left(self.charts, Y, F, q, s) for s, (F, q) in enumerate(zip(features, Q.T, strict=True))])
+
+
+def _left(charts: Charts, Y: Array, F: Array, q: Array, chart: int) -> Array:
+    """``Σ_n q_n (y_n - x̂(f_n))²`` (d,) of one chart; rows that would not change a digit of it are left out."""
+    own = np.flatnonzero(q > _ROUNDING * q.max())
+    return np.asarray(q[own] @ (Y[own] - charts.reconstruction(F[own], chart)) ** 2)
 
 
 def padded(X: Array) -> Array:
@@ -119,7 +132,7 @@ def weighed(views: Sequence[ChartedView], X: Array, smoothing: float) -> tuple[A
         Q.append(R * present[:, None])
         seen.append(present)
         insides.append(Y)
-        features += [view.charts.features(Y, chart) for chart in range(view.charts.n_charts)]
+        features += view.features(Y)
     count = np.maximum(np.sum(seen, axis=0), 1)
     return np.concatenate(Q, axis=1) / count[:, None], features, insides
 

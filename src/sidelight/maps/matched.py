@@ -34,6 +34,13 @@ of means
 * if rows come nearer to the best other group by them, ``mean_i log min_s d_s(i) / d_a(i)`` smaller by 0.05, or
 * if found on one half of the rows they have the better score on the other half, over three splits, both ways, by three
   standard errors and by 0.01; by 0.004 where the groups lie in each other, so that matches can be trusted.
+
+**Shares.** Means also differ where groups hold the same kinds in unequal shares, and then move every kind alike: some
+onto others, some away. Where that moves rows by less than their noise, neither rule above sees it, but kinds disagree:
+the *local* z² of matched rows (``maps.matched_differences``, of rows that lie in each other) is then larger with means
+than with the right offsets. So means are refused if they have 0.35 more than offsets of matched rows or than no offsets
+at all, which may have 2.5 at most and a fifth as many matches as there are rows. No offsets are taken if they are
+within 0.35 of matched ones, which are fitted to these matches: without an effect nothing should be moved.
 """
 
 from __future__ import annotations
@@ -53,6 +60,8 @@ from sidelight.neighbours.graph import mutual
 from sidelight.neighbours.search import nearest
 from sidelight.neighbours.strata import nearest_in_strata
 
+from .matched_differences import local_differences, overall_differences
+
 __all__ = ["alignment_score", "group_means", "iterated_offsets", "matched_offsets", "mismatch"]
 
 Array = npt.NDArray[Any]
@@ -64,8 +73,10 @@ _APART = 0.16  # of neighbours within a group with and without counterparts, ove
 _LINKED = 1 / 7  # share of both groups that must lie in each other, for a link
 _IN_IT = 0.5  # representation from which on a row lies in a group
 _ALONE = 0.1  # share of rows without counterparts above which groups have kinds of their own
+_AGREE = 2.5  # local z² up to which kinds agree on an offset (1 to 2.2 for the right one, above 3.9 in pictures)
+_LOCALLY = 0.35  # by which it must be smaller than with means, and by which less than without an effect
+_ENOUGH = 0.2  # matches over rows, below which they are not asked
 _SAME = 5.0  # largest mean z² of matched rows without an effect
-_FEWEST_MATCHES = 20
 _ROUNDS = 20
 _NO_MATCH = 1e-12  # weight below which two rows are no match: their inverse would overflow
 _LOOKS = 3
@@ -183,7 +194,29 @@ def matched_offsets(points: Array, projected: Array, codes: Array, n_jobs: int |
     solve, there = _without_lonely_rows(projected, codes, offsets[best], solvers[best], n_jobs)
     if much_better or _predicts_better(projected, codes, there, best == 1, n_jobs):
         return solve(points)
-    return None
+    other = _instead_of_means(projected, codes, means, solve(projected), n_jobs)
+    return None if other is None else solve(points) if other.any() else np.zeros((len(means), points.shape[1]))
+
+
+def _instead_of_means(projected: Array, codes: Array, means: Array, matched: Array, n_jobs: int | None) -> Array | None:
+    """Offsets (C, r), 0 or ``matched``, if means leave local differences that these do not; None: means are right."""
+    none = np.zeros_like(means)
+    (without, rows), (by_means, _), (by_matches, enough) = (
+        _local_differences(projected - b[codes], codes, n_jobs) for b in (none, means, matched)
+    )
+    right = min(_AGREE, by_means - _LOCALLY)
+    if rows >= _ENOUGH * len(codes) and without <= min(right, by_matches + _LOCALLY):
+        return none
+    return matched if enough >= _ENOUGH * len(codes) and by_matches <= right else None
+
+
+def _local_differences(points: Array, codes: Array, n_jobs: int | None) -> tuple[float, int]:
+    """Local z² of the matches of rows that lie in each other's groups as they are, and how many these are."""
+    i, j, _ = _matches(points, codes, _FEW, n_jobs)
+    there = _lies_in(points, codes, n_jobs)
+    fine = there[i, codes[j]] & there[j, codes[i]] & (codes[i] < codes[j])
+    links = codes[i[fine]] * there.shape[1] + codes[j[fine]]
+    return local_differences(points[i[fine]], points[j[fine]], links, n_jobs)
 
 
 def _kinds_without_effect(projected: Array, codes: Array, n_jobs: int | None) -> bool:
@@ -199,7 +232,9 @@ def _kinds_without_effect(projected: Array, codes: Array, n_jobs: int | None) ->
         return False
     i, j, _ = _matches(projected, codes, _FEW, n_jobs)
     fine = there[i, codes[j]] & there[j, codes[i]] & (codes[i] < codes[j])
-    found = _differences(projected[i[fine]] - projected[j[fine]], codes[i[fine]] * there.shape[1] + codes[j[fine]])
+    found = overall_differences(
+        projected[i[fine]] - projected[j[fine]], codes[i[fine]] * there.shape[1] + codes[j[fine]]
+    )
     return bool(found) and float(np.mean(found)) <= _SAME
 
 
@@ -214,18 +249,6 @@ def _crossing(points: Array, codes: Array, alone: Array, n_jobs: int | None) -> 
         seen += float(np.sum(alone[rows][near] != alone[rows][:, None])) / max(k, 1)
         expected += 2.0 * part * (1.0 - part) * len(rows)
     return seen / expected if expected else 0.0
-
-
-def _differences(apart: Array, links: Array) -> list[float]:
-    """Mean z² over columns of the differences (m, r) of matched rows, of each of ``links`` (m,) with twenty or more."""
-    found = []
-    for link in np.unique(links):
-        these = apart[links == link]
-        spread = these.var(axis=0)
-        told = spread > 0
-        if len(these) >= _FEWEST_MATCHES and told.any():
-            found.append(float(np.mean(len(these) * these.mean(axis=0)[told] ** 2 / spread[told])))
-    return found
 
 
 def _lies_in(points: Array, codes: Array, n_jobs: int | None) -> Array:

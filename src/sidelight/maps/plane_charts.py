@@ -8,6 +8,7 @@ Missing values (NaN) are marginalised, which is exact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,6 +80,13 @@ class PlaneCharts:
     def features(self, X: Array, chart: int) -> Array:
         """Posterior means of the local coordinates (n, n_local[chart])."""
         return linear_gaussian.latent_mean(self.charts[chart], self._inside(X))
+
+    def all_features(self, X: Array) -> list[Array]:
+        """``features`` of complete rows (n, d) in every chart, by one product."""
+        gains = _gains(self.charts)
+        starts = np.concatenate([chart.mean @ own for chart, own in zip(self.charts, gains, strict=True)])
+        F = self._inside(X) @ np.concatenate(gains, axis=1) - starts
+        return np.split(F, np.cumsum(self.n_local)[:-1], axis=1)
 
     def reconstruction(self, F: Array, chart: int) -> Array:
         """Rows (n, d) at local coordinates F (n, n_local[chart])."""
@@ -152,6 +160,19 @@ def with_principal_axes(mixture: MixtureParameters) -> MixtureParameters:
     """The same density with the local axes of each chart rotated to principal axes, the widest first."""
     charts = (LinearGaussian(chart.mean, _principal(chart.W), chart.noise) for chart in mixture.charts)
     return MixtureParameters(mixture.weights, tuple(charts))
+
+
+def _gains(charts: Sequence[LinearGaussian]) -> list[Array]:
+    """``W M⁻¹`` (d, q) of charts, so that E[z | x] = (x - μ) W M⁻¹ of a complete row; charts of one size together."""
+    found = [chart.W for chart in charts]
+    for q in {W.shape[1] for W in found} - {0}:
+        which = [s for s, chart in enumerate(charts) if chart.n_components == q]
+        W = np.stack([charts[s].W for s in which])
+        noise = np.array([charts[s].noise for s in which])
+        M = W.transpose(0, 2, 1) @ W + noise[:, None, None] * np.eye(q)
+        for s, own in zip(which, np.linalg.solve(M, W.transpose(0, 2, 1)), strict=True):
+            found[s] = own.T
+    return found
 
 
 def _student(X: Array, widths: Array) -> Array:

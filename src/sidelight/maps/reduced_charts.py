@@ -104,6 +104,10 @@ class ReducedCharts:
         """Posterior means of the local coordinates (n, n_local[chart])."""
         return self.charts.features(self.components.inside(X), chart)
 
+    def all_features(self, X: Array) -> list[Array]:
+        """``features`` of rows (n, d) in every chart."""
+        return self.charts.all_features(self.components.inside(X))
+
     def reconstruction(self, F: Array, chart: int) -> Array:
         """Rows (n, d) at local coordinates F (n, n_local[chart])."""
         return self.components.outside(self.charts.reconstruction(F, chart))

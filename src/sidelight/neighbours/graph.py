@@ -81,7 +81,7 @@ def joined_links(
         if isinstance(X, SparseDistances):
             edges.append(_known_links(X, piece) or _touching_links(X, graph, piece))
         else:
-            edges.append(_shortest_links(X, piece, n_pieces, precomputed))
+            edges.append(_shortest_links(X, piece, precomputed))
         graph = _symmetric(edges, n)
 
 
@@ -142,26 +142,34 @@ def _symmetric(edges: list[tuple[Array, Array, Array]], n: int) -> SparseMatrix:
     low, high = np.minimum(rows, cols), np.maximum(rows, cols)
     _, first = np.unique(low * n + high, return_index=True)
     low, high, lengths = low[first], high[first], np.maximum(lengths[first], _TINY)
-    ends = np.r_[low, high].astype(np.int32), np.r_[high, low].astype(np.int32)  # csgraph of older scipy takes no other
+    ends = np.r_[low, high].astype(np.int32), np.r_[high, low].astype(np.int32)  # csgraph of SciPy 1.13 takes no other
     return csr_array(coo_array((np.r_[lengths, lengths], ends), shape=(n, n)))
 
 
-def _shortest_links(X: Array, piece: Array, n_pieces: int, precomputed: bool) -> tuple[Array, Array, Array]:
-    """For each component its shortest link to any other one (one round of Borůvka's algorithm)."""
-    n = len(piece)
-    best = np.full(n, np.inf)
-    target = np.zeros(n, dtype=np.int64)
+def _shortest_links(X: Array, piece: Array, precomputed: bool) -> tuple[Array, Array, Array]:
+    """For each component its shortest link to any other one (one round of Borůvka's algorithm).
+
+    Rows of the largest component are not searched from: its shortest link is the shortest of those that lead to it.
+    """
+    n, largest = len(piece), int(np.bincount(piece).argmax())
+    inside, outside = np.flatnonzero(piece == largest), np.flatnonzero(piece != largest)
     A = X if precomputed else X - X.mean(axis=0)
     norms = None if precomputed else np.einsum("ij,ij->i", A, A)
-    for rows in spans(n, max(8, 4_000_000 // n)):
+    found = []
+    for part in spans(len(outside), max(8, 4_000_000 // n)):
+        rows = outside[part]
         D = np.array(A[rows], dtype=np.float64) if norms is None else norms - 2 * (A[rows] @ A.T)
+        if norms is not None:
+            D += norms[rows, None]
         D[piece[rows][:, None] == piece[None, :]] = np.inf
-        target[rows] = D.argmin(axis=1)
-        found = D[np.arange(len(D)), target[rows]]
-        best[rows] = found if norms is None else found + norms[rows]
-    order = np.lexsort((np.arange(n), best, piece))
-    sources = order[np.r_[True, np.diff(piece[order]) > 0]]
-    ends = target[sources]
+        target, near = D.argmin(axis=1), inside[D[:, inside].argmin(axis=1)]
+        here = np.arange(len(rows))
+        found.append((rows, target, D[here, target], near, rows, D[here, near]))
+    one, other, length, near, back, far = (np.concatenate(part) for part in zip(*found, strict=True))
+    sources, ends, lengths = np.r_[one, near], np.r_[other, back], np.r_[length, far]
+    order = np.lexsort((ends, sources, lengths, piece[sources]))
+    first = order[np.r_[True, np.diff(piece[sources[order]]) > 0]]
+    sources, ends = sources[first], ends[first]
     lengths = X[sources, ends] if precomputed else distances_to_listed(X[sources], X, ends[:, None])[:, 0]
     return sources, ends, lengths
 

@@ -45,6 +45,7 @@ from sidelight.kernels.cell_sums import CellSums, cell_sum_error, cell_sums
 from sidelight.kernels.gauss_transform import FastSums
 from sidelight.kernels.pair_sums import PairSums, factored_pulls, factored_sums, latent_sums
 from sidelight.kernels.profiles import BOUND_PROFILES, GAUSSIAN, Profile
+from sidelight.kernels.transform_plans import Plans
 
 from .evaluation import Evaluation
 
@@ -111,7 +112,7 @@ class InformationBound:
         self.indices, self.indptr = K.indices, K.indptr
         self.data = K.data.astype(np.float32)
         self.counts = np.diff(K.indptr)
-        self.fast = False
+        self.fast, self.plans = False, Plans()
 
     def value_and_grad(self, Z: Array) -> Evaluation:
         """The value, its gradient (n, q), and its parts by name.
@@ -183,7 +184,7 @@ class InformationBound:
 
     def _by_transform(self, inside: Array) -> Callable[[], tuple[float, Array]] | None:
         """Repulsion as a task, by transforms or over all pairs; None if only pairs are left, and they are too many."""
-        transform = latent_sums(inside, self.profile, tolerance=self.tolerance, n_jobs=self.n_jobs)
+        transform = latent_sums(inside, self.profile, tolerance=self.tolerance, n_jobs=self.n_jobs, plans=self.plans)
         if self.fast and len(inside) > _MANY and isinstance(transform, PairSums):
             return None
         self.fast = isinstance(transform, FastSums)

@@ -43,6 +43,7 @@ from sidelight.kernels.gauss_transform import FastSums, fast_sums
 from sidelight.kernels.low_rank import LowRankKernel
 from sidelight.kernels.matrices import SymmetricTiles, multiply
 from sidelight.kernels.profiles import Profile
+from sidelight.kernels.transform_plans import Plans
 from sidelight.neighbours.distances import PairDistances
 
 from .entropy_terms import DenseTerm, LowRankTerm, SparseTerm, inverse_of, mean_entropy
@@ -65,6 +66,7 @@ _FACTORED = {"gaussian": 1e-5, "student": 1e-7}
 """Tolerance of the transforms for low-rank kernels: gradients to 1e-5, in two thirds of the time of full accuracy."""
 _KEPT = 2**28
 """Most bytes of the latent kernel that are stored between sums and gradient (float32: 11,585 rows)."""
+_THREADED = 1000  # rows from which on another thread is worth its start
 _STRIPS = 32
 """Rows of tiles whose partial sums are in memory at once."""
 
@@ -137,7 +139,7 @@ class EntropySum:
         self.low_rank = [term for term in made if isinstance(term, LowRankTerm)]
         self.sparse = [term for term in made if isinstance(term, SparseTerm)]
         self.dense = [term for term in made if type(term) is DenseTerm]
-        self.latent = _LatentTiles(profile)
+        self.latent, self.plans = _LatentTiles(profile), Plans()
         self.plain = not any(term.tiles for term in self.dense)
 
     def _term(self, term: Entropy) -> DenseTerm | SparseTerm | LowRankTerm:
@@ -187,12 +189,16 @@ class EntropySum:
         if not self.low_rank or self.dtype != np.float32:
             return None
         columns = sum(term.factors.shape[1] for term in self.low_rank)
-        return fast_sums(Z, self.profile, self.n_jobs, tolerance=_FACTORED.get(self.profile.name), columns=columns)
+        return fast_sums(
+            Z, self.profile, self.n_jobs, tolerance=_FACTORED.get(self.profile.name), columns=columns, plans=self.plans
+        )
 
     def _dense_terms(self, terms: list[DenseTerm], Z: Array, Zc: Array) -> tuple[list[float], Array]:
         """``H`` of every dense term, and ``Σ_c coefficient_c (diag(W1) - W) Z`` over them."""
         single, plain = self.dtype == np.float32, not any(term.tiles for term in terms)
-        transform = fast_sums(Z, self.profile, self.n_jobs) if self.plain and plain and single else None
+        transform = None
+        if self.plain and plain and single:
+            transform = fast_sums(Z, self.profile, self.n_jobs, plans=self.plans)
         if transform is not None:
             entropy, moved = fast_entropy(transform, len(Z))
             return [entropy] * len(terms), sum(term.coefficient for term in terms) * moved
@@ -219,7 +225,7 @@ class EntropySum:
                         out[parts[j], c] += ones[: product.shape[0]] @ product
             return out
 
-        return _added_strips(row, len(parts), self.n_jobs)
+        return _added_strips(row, len(parts), self.n_jobs if n >= _THREADED else 1)
 
     def _dense_gradient(self, terms: list[DenseTerm], Z: Array, sums: Array) -> Array:
         """``Σ_c coefficient_c (diag(W1) - W) Z`` over the dense terms."""
@@ -237,7 +243,7 @@ class EntropySum:
                     out[parts[j]] += W.T @ extended[parts[i]]
             return out
 
-        summed = _added_strips(row, len(parts), self.n_jobs)
+        summed = _added_strips(row, len(parts), self.n_jobs if n >= _THREADED else 1)
         moved: Array = summed[:, -1:] * Z - summed[:, :-1]
         return moved
 

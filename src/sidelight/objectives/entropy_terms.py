@@ -26,6 +26,7 @@ __all__ = ["DenseTerm", "LowRankTerm", "SparseTerm", "inverse_of", "mean_entropy
 Key = tuple[int, int]
 _FLOOR = float(np.finfo(np.float32).tiny) * 1e4
 """Floor of row sums, in either precision: below it, weights in float32 have underflowed."""
+_THREADED = 400_000  # stored pairs from which on another thread is worth its start
 _OWN = 0.5  # floor of row sums of low-rank kernels, whose approximation error may be negative
 
 
@@ -63,6 +64,7 @@ class SparseTerm:
         self.name, self.coefficient = name, coefficient
         self.matrix = matrix.astype(dtype, copy=False)
         self.counts = np.diff(self.matrix.indptr)
+        self.threaded = self.matrix.nnz >= _THREADED
 
     def evaluate(
         self, Z: Array, profile: Profile, n_jobs: int | None, *, beside: Array | None = None, floor: float = _FLOOR
@@ -71,7 +73,7 @@ class SparseTerm:
 
         ``beside`` (n,) are sums over pairs that are not stored, added to the row sums; ``floor`` is their least value.
         """
-        parts = spans(len(Z), 1024)
+        parts, n_jobs = spans(len(Z), 1024), n_jobs if self.threaded else 1
         columns = [np.ascontiguousarray(Z[:, k]) for k in range(Z.shape[1])]
         held: dict[int, tuple[Array, list[Array]]] = {}
 

@@ -81,6 +81,11 @@ def column_link(first: Column, first_values: Array, second: Column, second_value
 def warn_of_design(owner: str, given: Given, known: EncodedGiven) -> None:
     """Warn (``DesignWarning``) of columns of ``given`` that cannot be told apart, and of groups of few rows."""
     columns = [_codes(column, known.values[:, place]) for place, column in enumerate(given.columns)]
+    for column in columns:
+        if len(column.names) == 1:
+            rule, remedy = "has the same value in every row", "There is nothing to factor out: leave it out"
+            warn(error_message(owner, "given", repr(column.name), rule, remedy), DesignWarning)
+    columns = [column for column in columns if len(column.names) > 1]
     for place, first in enumerate(columns):
         for second in columns[place + 1 :]:
             link = _link(first, second)
