@@ -125,7 +125,7 @@ class Fitted:
     @cached_property
     def unusual(self) -> UnusualRows | None:
         """How usual the rows are among each other, if the model can tell."""
-        return unusual_rows(self.file.model, self.matrix)
+        return unusual_rows(self.file.model, self.matrix, self.X)
 
     @property
     def notes(self) -> list[str]:

@@ -23,6 +23,7 @@ from ._changed_rows import Asked, changed_rows, tell_confounded
 from ._given import parse_entries, repeated
 from ._matrix import Matrix
 from ._model_file import ModelFile
+from ._new_given import names_of_given, refuse_unseen, say_given
 from ._novelty import add_latent_novelty, add_novelty
 from ._output import CommandError, Output
 from ._overlap import refuse_extrapolation
@@ -64,21 +65,6 @@ def in_terms_of(file: ModelFile, how: Reading) -> Reading:
     return replace(how, wishes=wishes, expected=file.names, image_size=how.image_size or file.image_shape)
 
 
-def _names(file: ModelFile) -> str:
-    return ", ".join(column.name for column in file.given)
-
-
-def _say_given(talk: Output, file: ModelFile, side: dict[str, Any], where: Path) -> None:
-    """Print whether the data has the given columns of the model."""
-    if not file.given:
-        return
-    talk.answer["given"] = list(side.get("given", ()))
-    if side:
-        talk.say(f"given: {_names(file)}, read from {where.name}")
-    else:
-        talk.say(f"given: {where.name} has no column {_names(file)}, so the result is averaged over it")
-
-
 def transform(
     talk: Output, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool, view: str = "x"
 ) -> None:
@@ -93,7 +79,8 @@ def transform(
         frame = embedding_frame(matrix, Z, placed.names)
     else:
         matrix, X = file.read(data, in_terms_of(file, how), missing)
-        _say_given(talk, file, matrix.side, data)
+        say_given(talk, file, there=bool(matrix.side), where=data)
+        refuse_unseen(file, matrix, data)
         placed = place_new(file.model, X, matrix.side)
         frame = embedding_frame(matrix, placed.values, placed.names, placed.columns)
         add_novelty(talk, frame, file.model, X)
@@ -125,7 +112,7 @@ def invert(
     Z, frame = _latent(data, how, file.latent_names)
     side = _completed(file, asked, frame, len(Z), data)
     if not asked:
-        _say_given(talk, file, side, data)
+        say_given(talk, file, there=bool(side), where=data)
     if is_second(view):
         second = second_of(file)
         rows = second.to_frame(file.model.inverse_transform_view(Z, 1))
@@ -164,6 +151,7 @@ def counterfactual(
         example = file.given[0].name if file.given else "batch"
         raise CommandError(f"counterfactual: name the new value with --given {example}=...")
     matrix, X = file.read(data, in_terms_of(file, how), missing)
+    refuse_unseen(file, matrix, data)
     own = matrix.given if matrix.side else pd.DataFrame()
     changed = _completed(file, asked, own, len(matrix.rows), data)
     known = _completed(file, now, own, len(matrix.rows), data, "--now") if now or matrix.side else {}
@@ -196,7 +184,10 @@ def corrected(
     asked = parse_entries(to, file.given, "--to")
     matrix, X = file.read(data, in_terms_of(file, how), missing)
     if not matrix.side:
-        raise CommandError(f"corrected: {data.name} has no column {_names(file)}, so no effect can be subtracted")
+        raise CommandError(
+            f"corrected: {data.name} has no column {names_of_given(file)}, so no effect can be subtracted"
+        )
+    refuse_unseen(file, matrix, data)
     wanted = _completed(file, asked, matrix.given, len(matrix.rows), data)["given"] if asked else None
     rows = file.way_back(partial(file.model.corrected, X, **matrix.side, to=wanted), columns)
     _write_rows(_with_names(matrix, rows), rows, out)
@@ -304,7 +295,8 @@ def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) 
         what = f"this {name_of(file.model)} is evaluated with its outputs"
         raise CommandError(f"score: {what}; write its report: sidelight report {model} {data} --view-y FILE")
     matrix, X = file.read(data, in_terms_of(file, how), missing)
-    _say_given(talk, file, matrix.side, data)
+    say_given(talk, file, there=bool(matrix.side), where=data)
+    refuse_unseen(file, matrix, data)
     rows = coordinates(file.filled(X))
     measures: dict[str, float] = {}
     if offers.has_score:
@@ -347,7 +339,8 @@ def report(
     check_free([out], force=force)
     file = ModelFile.open(model)
     matrix, X = file.read(data, in_terms_of(file, how), missing)
-    _say_given(talk, file, matrix.side, data)
+    say_given(talk, file, there=bool(matrix.side), where=data)
+    refuse_unseen(file, matrix, data)
     Y = _outputs(file, view_y, data, matrix, read(data, in_terms_of(file, how)).n_rows if view_y else 0)
     out.parent.mkdir(parents=True, exist_ok=True)
     writer.write(
