@@ -27,6 +27,7 @@ from ._new_given import names_of_given, refuse_unseen, say_given
 from ._novelty import add_latent_novelty, add_novelty
 from ._output import CommandError, Output
 from ._overlap import refuse_extrapolation
+from ._picture_files import check_place_of_rows, is_folder, refuse_pictures_of_tables, told_pictures, write_pictures
 from ._placement import Placement, place_new
 from ._read import Reading, read, read_frame
 from ._report_rows import report_rows
@@ -104,9 +105,9 @@ def invert(
     columns: Sequence[str] = (),
 ) -> None:
     """Map latent points back to rows, in the units of the data, for a value of the given columns."""
-    check_format(out)
-    check_free([out], force=force)
+    check_place_of_rows(out, force=force)
     file = ModelFile.open(model)
+    refuse_pictures_of_tables(file, out, columns)
     require(capabilities(file.model).has_inverse, file, "inverse_transform", "go back to the data")
     asked = parse_entries(given, file.given)
     Z, frame = _latent(data, how, file.latent_names)
@@ -120,7 +121,7 @@ def invert(
         rows = file.way_back(partial(file.model.inverse_transform, Z, **side), columns)
     table = _others_first(frame, rows, file.latent_names)
     add_latent_novelty(talk, table, file.model, Z)
-    _write_rows(table, rows, out)
+    _write_rows(file, table, rows, out)
     _tell_text(talk, file)
     _tell_rows(talk, rows, out, asked, "point mapped back to", given)
 
@@ -133,7 +134,7 @@ def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, m
     second = second_of(file)
     matrix, X = file.read(data, in_terms_of(file, how), missing)
     rows = second.to_frame(file.model.predict(X))
-    _write_rows(_with_names(matrix, rows), rows, out)
+    _write_rows(file, _with_names(matrix, rows), rows, out)
     _tell_rows(talk, rows, out, {}, "row predicted in")
 
 
@@ -141,9 +142,9 @@ def counterfactual(
     talk: Output, model: Path, data: Path, out: Path, how: Reading, wanted: Asked, *, missing: str, force: bool
 ) -> None:
     """Predict rows under another value of the given columns."""
-    check_format(out)
-    check_free([out], force=force)
+    check_place_of_rows(out, force=force)
     file = ModelFile.open(model)
+    refuse_pictures_of_tables(file, out, wanted.columns)
     require(capabilities(file.model).has_counterfactual, file, "counterfactual", "show rows under another value")
     asked = parse_entries(wanted.given, file.given, command=file.command)
     now = parse_entries(wanted.now, file.given, "--now")
@@ -159,7 +160,7 @@ def counterfactual(
     overlap = refuse_extrapolation(talk, file, matrix, X, changed, known, written, force=force)
     tell_confounded(talk, file)
     rows = file.way_back(partial(changed_rows, talk, file, X, changed, known, wanted.residual), wanted.columns)
-    _write_rows(_with_names(matrix, rows, {} if overlap is None else overlap.columns), rows, out)
+    _write_rows(file, _with_names(matrix, rows, {} if overlap is None else overlap.columns), rows, out)
     _tell_text(talk, file)
     _tell_rows(talk, rows, out, asked, "row shown again in", wanted.given)
 
@@ -177,9 +178,9 @@ def corrected(
     columns: Sequence[str] = (),
 ) -> None:
     """Subtract the effect of the given columns from rows, or replace it by that of another value."""
-    check_format(out)
-    check_free([out], force=force)
+    check_place_of_rows(out, force=force)
     file = ModelFile.open(model)
+    refuse_pictures_of_tables(file, out, columns)
     require(capabilities(file.model).has_corrected, file, "corrected", "take the effect of what was given off rows")
     asked = parse_entries(to, file.given, "--to")
     matrix, X = file.read(data, in_terms_of(file, how), missing)
@@ -190,7 +191,7 @@ def corrected(
     refuse_unseen(file, matrix, data)
     wanted = _completed(file, asked, matrix.given, len(matrix.rows), data)["given"] if asked else None
     rows = file.way_back(partial(file.model.corrected, X, **matrix.side, to=wanted), columns)
-    _write_rows(_with_names(matrix, rows), rows, out)
+    _write_rows(file, _with_names(matrix, rows), rows, out)
     _tell_text(talk, file)
     _tell_rows(talk, rows, out, asked, "row corrected in", to)
 
@@ -233,8 +234,11 @@ def _beside(known: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([front, rows], axis=1)
 
 
-def _write_rows(frame: pd.DataFrame, rows: pd.DataFrame, out: Path) -> None:
-    """Write rows of data; an array file holds numbers only."""
+def _write_rows(file: ModelFile, frame: pd.DataFrame, rows: pd.DataFrame, out: Path) -> None:
+    """Write rows of data; an array file holds numbers only, a folder pictures."""
+    if is_folder(out):
+        write_pictures(out, file, frame, rows)
+        return
     if out.suffix.lower() == ".npy" and not all(pd.api.types.is_numeric_dtype(kind) for kind in rows.dtypes):
         words = [str(name) for name, kind in rows.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
         raise CommandError(f"--out {out}: an array holds numbers, and {words[0]} is none; end the name with .csv")
@@ -258,7 +262,8 @@ def _tell_rows(
     if asked:
         talk.answer["given"] = asked
         words = " for " + ", ".join(text.replace("=", " = ", 1) for text in given)
-    talk.say(f"{count_of(len(rows), noun)} {done} {count_of(rows.shape[1], 'column')}{words}; wrote {out}")
+    wrote = told_pictures(len(rows), out) if is_folder(out) else f"wrote {out}"
+    talk.say(f"{count_of(len(rows), noun)} {done} {count_of(rows.shape[1], 'column')}{words}; {wrote}")
 
 
 def _latent(path: Path, how: Reading, names: list[str]) -> tuple[NDArray[Any], pd.DataFrame]:

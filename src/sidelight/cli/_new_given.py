@@ -50,7 +50,8 @@ def _unseen_words(where: str, name: str, entries: pd.Series, known: Sequence[str
     """Which categories the fit did not see, in how many rows, which it knows, and three ways out."""
     first = str(entries.iloc[0])
     near = suggestion(first, known)
-    rows = f"{count_of(len(entries), 'row')} {'has' if len(entries) == 1 else 'have'} {name} = {_listed(map(repr, map(str, entries.unique())))}"
+    verb, seen = "has" if len(entries) == 1 else "have", _listed(map(repr, map(str, entries.unique())))
+    rows = f"{count_of(len(entries), 'row')} {verb} {name} = {seen}"
     rule = f"is not among the categories of {name!r} that the fit saw ({_listed(known)})"
     ways = f"correct it, leave it empty to average over {name}, or add it to the model with sidelight adapt"
     return f"{where}: {rows}, which {rule}{near}; {ways}"
