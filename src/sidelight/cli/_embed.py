@@ -250,6 +250,7 @@ def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = N
         encoder,
         column_names=matrix.names if is_sparse(X) else None,
         singular=matrix.singular,
+        label=request.how.wishes.label or "",
     )
     return Fitted(file, matrix, X, seconds, interrupted, y=Y if needs_pairs(request.method) else None)
 

@@ -62,7 +62,8 @@ def _reconstruction(model: FittedModel, X: Any, side: dict[str, Any]) -> float:
 def in_terms_of(file: ModelFile, how: Reading) -> Reading:
     """How to read rows for a model: its columns, and those that it was given."""
     related = [column for columns in file.relations.values() for column in columns]
-    wishes = replace(how.wishes, given_if_there=[c.name for c in file.given], relations_if_there=related)
+    given = [column.name for column in file.given]
+    wishes = replace(how.wishes, given_if_there=given, relations_if_there=related, label_if_there=file.label)
     return replace(how, wishes=wishes, expected=file.names, image_size=how.image_size or file.image_shape)
 
 
