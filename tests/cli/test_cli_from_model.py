@@ -215,3 +215,18 @@ def test_free_text_is_said_to_have_no_way_back(run, here, frame):
     assert done.code == 0, done.err
     assert done.out.count("comment: free text cannot be reconstructed, and is left out") == 1
     assert "comment" not in pd.read_csv("x.csv").columns
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rows_of_a_model_keep_the_label_of_the_fit_and_may_have_another(run, here, frame):
+    names = [f"flower {k}" for k in range(len(frame))]
+    frame.assign(who=names, also=names).to_csv("rows.csv", index=False)
+    embed = ("embed", "rows.csv", "--label", "who", "--given", "kind", "--no-report", "--set", "max_iter=10")
+    assert run(*embed, "--out", "out").code == 0
+    assert run("corrected", "out/model.sidelight", "rows.csv", "--out", "a.csv").code == 0
+    assert pd.read_csv("a.csv").columns[:2].tolist() == ["row", "who"]
+    assert run("transform", "out/model.sidelight", "rows.csv", "--label", "also", "--out", "b.csv").code == 0
+    assert pd.read_csv("b.csv").columns[:2].tolist() == ["row", "also"]
+    frame.to_csv("bare.csv", index=False)
+    assert run("transform", "out/model.sidelight", "bare.csv", "--out", "c.csv").code == 0
+    assert pd.read_csv("c.csv").columns[:2].tolist() == ["row", "z1"]

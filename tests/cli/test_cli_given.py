@@ -133,6 +133,10 @@ def test_an_unknown_category_of_new_rows_is_one_line(trained, lots, run, here):
     assert "'w'" in done.err or "=w " in done.err
     assert "is not among the categories of 'batch'" in done.err
     assert done.err.count("\n") == 1
+    assert "leave it empty to average over batch, or add it to the model with sidelight adapt" in done.err
+    for command in ("corrected", "score"):
+        out = () if command == "score" else ("--out", "z.csv")
+        assert run(command, trained[0] / "out/model.sidelight", "new.csv", *out).err == done.err
 
 
 def test_invert_shows_latent_points_for_a_value_of_what_was_given(trained, run, here, inner):

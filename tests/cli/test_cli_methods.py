@@ -221,3 +221,14 @@ def test_a_method_that_is_not_installed_names_its_package(monkeypatch):
     monkeypatch.setitem(METHODS, "other", type(METHODS["pca"])("other", "not_there", "Other", ""))
     with pytest.raises(CommandError, match="needs the package not_there, which is not installed"):
         make("other", dims=2, seed=0, settings={})
+    monkeypatch.setitem(METHODS, "umap", type(METHODS["umap"])("umap", "umap", "UMAP", ""))
+    monkeypatch.setattr(type(METHODS["umap"]), "installed", False)
+    with pytest.raises(CommandError, match="not installed; pip install umap-learn"):
+        make("umap", dims=2, seed=0, settings={})
+
+
+def test_a_parameter_of_a_wrong_type_is_named(run, here):
+    pd.DataFrame(np.random.default_rng(0).normal(size=(20, 3)), columns=list("abc")).to_csv("rows.csv", index=False)
+    done = run("embed", "rows.csv", "--set", "perplexity=high", "--out", "out")
+    assert done.code == 1
+    assert "perplexity=high is not a number in range" in done.err

@@ -99,6 +99,7 @@ def test_unusual_rows_of_the_table_itself_are_named_and_written(run, here):
     assert done.code == 0, done.err
     told = " ".join(done.out.split())
     assert "Most unusual rows, each compared with the others (column density): sample 17, " in told
+    assert "Rows are compared with the effect of batch in them." in told
     assert "sample 17, " in Path("out/report.html").read_text(encoding="utf-8")
     table = pd.read_csv("out/embedding.csv")
     parts = np.linspace(0, 1, 5)
@@ -113,3 +114,20 @@ def test_unusual_rows_of_the_table_itself_are_named_and_written(run, here):
     assert alarms.sum() == 3
     assert alarms[17]
     assert model.novelty_p_value(frame[list("abcd")]).min() == pytest.approx(1 / 60)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rows_without_a_given_value_are_compared_with_those_of_the_fit(run, here):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 3)) @ rng.normal(size=(3, 3))
+    rows[[17, 30]] = [[90.0, -90.0, 90.0], [-90.0, -90.0, 90.0]]
+    batch = np.where(np.arange(60) % 2, "x", "y").astype(object)
+    batch[[3, 30]] = None
+    pd.DataFrame(rows, columns=list("abc")).assign(batch=batch).to_csv("rows.csv", index=False)
+    settings = ("--given", "batch", "--set", "max_iter=20", "--no-report")
+    done = run("embed", "rows.csv", "--out", "out", *settings)
+    assert done.code == 0, done.err
+    table = pd.read_csv("out/embedding.csv")
+    assert table["density"][17] == 0.0
+    assert table["density"][30] == pytest.approx(1 / 58, abs=1e-4)  # only row 17 of the 58 of the fit is less usual
+    assert table["density"][3] > 0.1

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 from scipy.stats import ttest_ind
 
 from sidelight import KernelInformationEmbedding, PPCAMixture, ProbabilisticPCA, TwoWayEmbedding, explain
 from sidelight.explain._compared import compared, compared_in_words
-from sidelight.explain._statistics import false_discovery_rates, group_of, welch
+from sidelight.explain._statistics import false_discovery_rates, group_of, p_of_one, welch
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -37,6 +38,33 @@ def test_contributions_of_selections_sum_to_the_difference_of_their_mean_places(
     assert np.allclose(total(found), Z[kind == 1].mean(axis=0) - Z[kind == 0].mean(axis=0), atol=1e-10)
     rest = explain.selection(model, X, np.arange(10))
     assert np.allclose(total(rest), Z[:10].mean(axis=0) - Z[10:].mean(axis=0), atol=1e-10)
+
+
+def test_one_row_is_compared_with_the_others_in_their_standard_deviations():
+    X = np.random.default_rng(0).normal(size=(200, 6))
+    X[17, 2] = 8.0
+    model = TwoWayEmbedding(maps="kernel").fit(X)
+    rest = np.delete(X, 17, axis=0)
+    t = (X[17] - rest.mean(axis=0)) / (rest.std(axis=0, ddof=1) * np.sqrt(1 + 1 / 199))
+    found = explain.selection(model, X, [17])
+    of = found[found.axis == found.axis[0]].dropna(subset="difference").set_index("feature")
+    order = [str(k) for k in range(6)]
+    assert np.allclose(of.loc[order, "standardised"], t * np.sqrt(1 + 1 / 199))
+    assert np.allclose(of.loc[order, "p"], 2 * student.sf(np.abs(t), 198))
+    assert compared_in_words(compared(found)[0]) == f"more 2 (+{of.loc['2', 'standardised']:.1f} SD)"
+    both = explain.difference(model, X, 17, 3)
+    assert both.standardised.isna().all()
+    assert both.fdr.isna().all()
+
+
+def test_p_values_of_single_rows_that_are_drawn_like_the_others_are_uniform():
+    rng = np.random.default_rng(0)
+    one, others = rng.normal(size=(1, 4000)), rng.normal(size=(12, 4000))
+    p = p_of_one(group_of(iter([one]), 1, 0, rng), group_of(iter([others]), 12, 0, rng))
+    assert abs(np.mean(p < 0.1) - 0.1) < 0.02
+    assert abs(np.mean(p < 0.5) - 0.5) < 0.03
+    same = group_of(iter([np.ones((12, 2))]), 12, 0, rng)
+    assert p_of_one(group_of(iter([np.array([[1.0, 2.0]])]), 1, 0, rng), same).tolist() == [1.0, 0.0]
 
 
 def test_the_columns_that_differ_are_found_and_noise_is_not(kinds):

@@ -123,6 +123,22 @@ browser = pytest.mark.skipif(find_chromium() is None, reason="no chromium on thi
 @browser
 @pytest.mark.browser
 @pytest.mark.thorough
+def test_a_printed_page_shows_the_points(tmp_path):
+    """The drawing of WebGL is gone by the time a page is printed, and the map was blank."""
+    path = write_page(table_explorer(60, tmp_path), tmp_path / "map.html")
+    under = "document.querySelector('.stage canvas')"
+    drawn = f"{under}.getContext('2d').getImageData(0, 0, {under}.width, {under}.height).data.some((one) => one > 0)"
+    with Opened(tmp_path / "profile", path) as page:
+        assert not page.evaluate(drawn)
+        assert page.evaluate(f"(dispatchEvent(new Event('beforeprint')), {drawn})")
+        frames = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))"
+        page.evaluate(f"(dispatchEvent(new Event('afterprint')), {frames})")
+        assert not page.evaluate(drawn)
+
+
+@browser
+@pytest.mark.browser
+@pytest.mark.thorough
 def test_the_file_of_a_table_shows_what_the_model_says_offline(tmp_path):
     explorer = table_explorer(300, tmp_path, [Statement("drop", rows=[1])])
     path = write_page(explorer, tmp_path / "map.html")

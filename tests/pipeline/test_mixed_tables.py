@@ -82,8 +82,43 @@ def test_numbers_have_intervals_and_categories_probabilities(between):
     pd.testing.assert_frame_equal(some.upper, found.upper[["rooms"]])
 
 
+def test_intervals_have_the_index_of_their_rows_and_print_in_one_line(model):
+    found = model.counterfactual_interval(TABLE[:3], given="b")
+    assert found.lower.index.tolist() == found.probabilities["kind"].index.tolist() == [500, 501, 502]
+    assert repr(found) == "Intervals(level=0.9, lower and upper: (3, 3), probabilities: 1 column)"
+    places = pd.DataFrame(model.embedding_[:2], index=["p", "q"])
+    assert model.inverse_transform_interval(places, given="b").upper.index.tolist() == ["p", "q"]
+
+
+def test_rows_are_smoothed_through_all_steps(model):
+    smooth = model.denoise(TABLE, given=GIVEN)
+    Z = model.transform(TABLE, given=GIVEN)
+    pd.testing.assert_frame_equal(smooth.reset_index(drop=True), model.inverse_transform(Z, given=GIVEN))
+    assert smooth.index.tolist() == TABLE.index.tolist()
+
+
+def test_one_row_as_a_series_is_refused_with_the_way_out(model):
+    with pytest.raises(
+        ValueError, match=r"is one row or column, and not a table\. Give table\.loc\[\[label\]\] for one"
+    ):
+        model.transform(TABLE.iloc[0], given="a")
+
+
+def test_dates_without_the_encoder_are_named():
+    with pytest.raises(ValueError, match=r"X=dates in column 'day' are not numbers\. Put sidelight\.TableEncoder"):
+        KernelInformationEmbedding().fit(TABLE[["length"]].assign(day=pd.Timestamp("2020-01-01")))
+
+
+def test_a_column_without_entries_is_named():
+    with pytest.raises(ValueError, match="X=column 'empty' has no observed entry"):
+        KernelInformationEmbedding(missing="expected").fit(TABLE[["length"]].assign(empty=np.nan))
+
+
 def test_what_the_last_step_says_of_rows_can_be_asked_of_the_pipeline(model):
     rows = model[0].transform(TABLE)
+    np.testing.assert_array_equal(model.typicality(TABLE, given=GIVEN), model.typicality(TABLE))
+    with pytest.raises(ValueError, match="given=c is not among the categories"):
+        model.typicality(TABLE, given="c")
     np.testing.assert_array_equal(model.embedding_, model[-1].embedding_)
     np.testing.assert_array_equal(model.typicality(TABLE), model[-1].typicality(rows))
     np.testing.assert_array_equal(model.is_novel(TABLE, false_alarm=0.1), model[-1].is_novel(rows, false_alarm=0.1))

@@ -81,6 +81,25 @@ def test_leakage_before_and_after_stands_beside_chance(page, informed, model, vi
     assert leaks[1] < leaks[0]
 
 
+def test_a_column_of_many_categories_is_read_as_it_is_and_not_with_rare_ones_merged(informed, views, tmp_path):
+    """Two rows for each of 108 names: with all but a few merged, nine in ten rows would be told by chance."""
+    who = np.array([f"row {k // 2:03d}" for k in range(len(views.X))])
+    given = {"object": views.factors["object"]}
+    path = report.write(informed, tmp_path / "r.html", X=views.X, given=given, colours={"who": who})
+    read = [float(cell) for cell in rows_of_table(path.read_text(encoding="utf-8"), "who")]
+    assert read[-1] == pytest.approx(2 / len(who), abs=1e-3)
+    assert read[0] < 0.5
+
+
+def test_groups_of_pictures_that_do_not_differ_say_so_instead_of_an_empty_picture(informed, views, tmp_path):
+    given = {"object": views.factors["object"]}
+    shape = views.image_shape
+    page = report.write(informed, tmp_path / "r.html", X=views.X, colours=given, given=given, image_shape=shape)
+    text = page.read_text(encoding="utf-8")
+    start = text.index("Groups compared: object")
+    assert text[start : text.index("</section>", start)].count("No pixel differs.") == 3
+
+
 def test_the_share_that_is_explained_is_said(page, informed):
     assert f"Given: object (3 categories), explains {100 * informed.explained_:.0f} % of the variance" in page
 

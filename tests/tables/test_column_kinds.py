@@ -180,6 +180,52 @@ def test_the_reason_names_the_entry_that_makes_text_of_numbers():
     assert kind_of(["+", "-"] * 5).reason == "2 different words in 10 rows"
 
 
+TENTHS = [f"{k / 10}" for k in range(5, 65)]
+
+
+def test_a_bound_among_numbers_is_read_as_its_number():
+    found = kind_of([*TENTHS, "<0.5", "<0.5", "> 9"])
+    assert (found.kind, found.n_missing) == ("number", 0)
+    assert found.reason.endswith("; '<0.5' read as 0.5 and 1 more bound")
+    frame = pd.DataFrame({"bili": [*TENTHS, "<0.5", "<0.5", "> 9"], "x": np.arange(63.0) % 7})
+    encoder = TableEncoder().fit(frame)
+    assert encoder.inverse_transform(encoder.transform(frame))["bili"].tolist()[-3:] == ["0.5", "0.5", "9.0"]
+    assert encoder.inverse_transform(encoder.transform(frame.head(1).assign(bili="<0.7")))["bili"].tolist() == ["0.7"]
+
+
+def test_a_word_among_numbers_is_read_as_missing_and_named():
+    found = kind_of([*TENTHS, "haemolysed"])
+    assert (found.kind, found.n_missing, found.marks) == ("number", 1, ("haemolysed",))
+    assert "'haemolysed' read as missing" in found.reason
+    frame = pd.DataFrame({"bili": [*TENTHS, "haemolysed"]})
+    encoder = TableEncoder().fit(frame)
+    assert np.isnan(encoder.transform(frame)[-1, 0])
+    assert encoder.inverse_transform(encoder.transform(frame))["bili"].tolist()[:2] == ["0.5", "0.6"]
+    with pytest.raises(ValueError, match="'lost' in row 0 cannot be read as a number"):
+        encoder.transform(pd.DataFrame({"bili": ["lost"]}))
+
+
+def test_classes_codes_and_columns_with_many_words_are_not_read_as_numbers():
+    assert kind_of(["<18", "18-29", "30-64", "65+"] * 5).kind == "ordinal"
+    assert kind_of(["<1", "1", "2", "3"] * 5).kind == "ordinal"
+    assert kind_of([*map(str, range(40)), "2A"]).kind != "number"
+    assert kind_of([*TENTHS, *["lost", "spilt"] * 5]).kind != "number"
+
+
+def test_a_column_that_is_said_to_be_numbers_may_have_more_words_and_fewer_numbers():
+    found = kind_of(["1", "2", "<3", "lost", "1", "4", "5"], kinds={"column": "number"})
+    assert (found.kind, found.n_missing) == ("number", 1)
+    assert found.reason == "as you said; '<3' read as 3; 'lost' read as missing"
+    with pytest.raises(ValueError, match="cannot be read as a number"):
+        kind_of(["a", "b", "1", "c"], kinds={"column": "number"})
+
+
+def test_of_an_ordinal_column_with_many_levels_the_first_and_the_last_are_listed():
+    levels = [f"{k}-{k + 4}" for k in range(0, 100, 5)]
+    reason = kind_of(levels * 3).reason
+    assert reason == "words in a known order: 0-4, 5-9, 10-14, 15-19, 20-24, ..., 95-99 (20 levels)"
+
+
 def test_the_user_decides():
     assert kind_of([1, 2, 1, 2], kinds={"column": "category"}).kind == "category"
     dropped = kind_of([1, 2, 1, 2], kinds={"column": "drop"})

@@ -263,6 +263,20 @@ def test_an_unseen_category_is_missing_and_named_in_a_warning():
     np.testing.assert_array_equal(np.isnan(A[:, columns]).all(axis=1), new["colour"] == "mauve")
 
 
+def test_unseen_categories_of_several_columns_are_named_in_one_warning():
+    frame = pd.DataFrame({name: list("abab") * 3 for name in ("one", "two", "three", "four")})
+    encoder = TableEncoder(kinds=dict.fromkeys(frame, "category")).fit(frame)
+    new = pd.DataFrame({name: ["a", *"vwxy"] for name in frame})
+    with pytest.warns(UserWarning, match="fit has not seen") as caught:
+        encoder.transform(new)
+    assert len(caught) == 1
+    told = str(caught[0].message)
+    assert (
+        "X=4 columns have entries that fit has not seen, which are taken as missing: 'one' ('v', 'w', 'x' and " in told
+    )
+    assert "'three' ('v', 'w', 'x' and 1 more) and 1 more. Fit again" in told
+
+
 def test_columns_are_matched_by_name():
     encoder = TableEncoder().fit(SMALL.assign(id=range(8)))
     A = encoder.transform(SMALL.assign(id=range(8)))

@@ -56,10 +56,26 @@ export class Scatter {
     stage.dataset.drawing = this.painter.kind;
     this.wire(over);
     this.observer.observe(stage);
+    addEventListener("beforeprint", this.printing);
+    addEventListener("afterprint", this.printed);
     this.resize();
   }
 
-  end(): void { this.observer.disconnect(); }
+  end(): void {
+    this.observer.disconnect();
+    removeEventListener("beforeprint", this.printing);
+    removeEventListener("afterprint", this.printed);
+  }
+
+  // What WebGL drew is not there any more when the page is printed, so the points are copied onto the canvas beneath.
+  private printing = (): void => {
+    this.stale = true;
+    this.paint();
+    this.under.setTransform(1, 0, 0, 1, 0, 0);
+    this.under.drawImage(this.stage.querySelectorAll("canvas")[1], 0, 0);
+  };
+
+  private printed = (): void => this.draw();
 
   // New places of the rows; with old ones of as many rows, they move there.
   show(points: Float32Array, moving: boolean, drawing: Drawing | null = null): void {

@@ -161,9 +161,9 @@ class Chain:
         """Return how usual rows are among the training rows of another value of ``given``, shape (m,)."""
         return np.asarray(self.last.overlap(self.rows(X), given=given, given_now=given_now))
 
-    def typicality(self, X: Any) -> Array:
+    def typicality(self, X: Any, **side: Any) -> Array:
         """Return how usual rows are among the training rows, after preprocessing, shape (m,)."""
-        return np.asarray(self.last.typicality(self.rows(X)))
+        return np.asarray(self.last.typicality(self.rows(X), **side))
 
     def novelty_p_value(self, X: Any, **side: Any) -> Array:
         """Return how often a row like the training rows would be as unusual as these, shape (m,)."""

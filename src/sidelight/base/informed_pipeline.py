@@ -51,8 +51,8 @@ _SCORED_WITHOUT = (
 class InformedPipeline(DocumentedMixin, Pipeline):
     """A Pipeline whose methods take ``given`` for its last step, and which has the additional methods of that step.
 
-    These are ``counterfactual``, ``corrected``, ``adapt``, ``overlap``, ``impute``, ``is_novel`` and intervals, where
-    the last step has them.
+    These are ``counterfactual``, ``corrected``, ``adapt``, ``overlap``, ``denoise``, ``impute``, ``is_novel`` and
+    intervals, where the last step has them.
 
     It is a subclass of scikit-learn's Pipeline. ``sidelight.save`` stores it as data.
 
@@ -177,7 +177,8 @@ class InformedPipeline(DocumentedMixin, Pipeline):
         After a ``TableEncoder``: tables of the lower and upper ends of numbers, dates and ordered categories. Other
         categories have missing ends, and ``probabilities`` has a table of the probabilities of their levels.
         """
-        return self._chain().inverse_transform_interval(X, level=level, columns=columns, **_given(given))
+        found = self._chain().inverse_transform_interval(X, level=level, columns=columns, **_given(given))
+        return _ends_with_index_of(X, found)
 
     @available_if(_has("has_place_interval"))
     def transform_interval(self, X: Any, *, given: Any = None, level: float = 0.9) -> Intervals:
@@ -190,7 +191,7 @@ class InformedPipeline(DocumentedMixin, Pipeline):
     ) -> Intervals:
         """Prediction intervals around ``counterfactual``, under the same condition; tables after a ``TableEncoder``."""
         options = {"given_now": given_now, "residual": residual, "level": level}
-        return self._chain().counterfactual_interval(X, given=given, **options)
+        return _ends_with_index_of(X, self._chain().counterfactual_interval(X, given=given, **options))
 
     @available_if(_has("has_predict_interval"))
     def predict_interval(self, X: Any, *, level: float = 0.9) -> Intervals:
@@ -207,10 +208,19 @@ class InformedPipeline(DocumentedMixin, Pipeline):
         """Intervals for the missing entries of rows around ``impute(X)``, under the same condition."""
         return self._chain().impute_interval(X, level=level)
 
+    @available_if(_has("has_inverse"))
+    def denoise(self, X: Any, *, given: Any = None) -> Any:
+        """Rows (m, d) without what the map does not keep: ``inverse_transform(transform(X))``."""
+        places = self.transform(X, given=given)
+        return _with_index_of(X, self.inverse_transform(places, given=given))
+
     @available_if(_has("has_typicality"))
-    def typicality(self, X: Any) -> Array:
-        """How usual rows are among the training rows, shape (m,), between 0 and 1."""
-        return self._chain().typicality(X)
+    def typicality(self, X: Any, *, given: Any = None) -> Array:
+        """How usual rows are among the training rows, shape (m,), between 0 and 1.
+
+        ``given`` is checked and not used: whole rows are compared, with its effect in them.
+        """
+        return self._chain().typicality(X, **_given(given))
 
     @available_if(_has("has_training_typicality"))
     def training_typicality(self) -> Array:
@@ -283,3 +293,9 @@ def _given(given: Any) -> dict[str, Any]:
 def _with_index_of(X: Any, found: Any) -> Any:
     """A pandas table with the index of the rows it was made from; anything else as it is."""
     return found.set_axis(X.index, axis=0) if hasattr(X, "iloc") and hasattr(found, "set_axis") else found
+
+
+def _ends_with_index_of(X: Any, found: Intervals) -> Intervals:
+    """Intervals whose pandas tables have the index of the rows they were made from."""
+    levels = {name: _with_index_of(X, table) for name, table in found.probabilities.items()}
+    return Intervals(_with_index_of(X, found.lower), _with_index_of(X, found.upper), levels, found.level)

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .messages import count_of
+
 __all__ = ["Intervals"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Intervals:
     """Prediction intervals with coverage ``level``.
 
@@ -30,6 +32,8 @@ class Intervals:
     >>> found = Intervals(np.zeros(3), np.ones(3), level=0.9)
     >>> found.holds([0.5, 2.0, 1.0])
     array([ True, False,  True])
+    >>> found
+    Intervals(level=0.9, lower and upper: (3,))
     """
 
     lower: Any
@@ -40,3 +44,8 @@ class Intervals:
     def holds(self, values: Any) -> Any:
         """Which values lie within, ends included: a boolean array of their shape."""
         return (self.lower <= values) & (values <= self.upper)
+
+    def __repr__(self) -> str:
+        """Coverage and shapes: the entries of a wide table would fill pages."""
+        levels = f", probabilities: {count_of(len(self.probabilities), 'column')}" if self.probabilities else ""
+        return f"Intervals(level={self.level}, lower and upper: {getattr(self.lower, 'shape', ())}{levels})"

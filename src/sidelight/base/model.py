@@ -63,7 +63,7 @@ class FittedModel(Protocol):
     def latent_log_density(self, Z: Any) -> Array:
         """Log density at latent points (has_latent_density)."""
 
-    def typicality(self, X: Any) -> Array:
+    def typicality(self, X: Any, **side: Any) -> Array:
         """Share of training rows of lower density than each row (has_typicality)."""
 
     def training_typicality(self) -> Array:

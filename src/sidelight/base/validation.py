@@ -110,17 +110,20 @@ def validated(model: Any, X: Any, *, spread: float = np.inf, **options: Any) -> 
 
 
 def _validated_rows(model: Any, X: Any, **options: Any) -> Any:
-    """``validate_data``; where it cannot read text, the message names the column and the encoder."""
+    """``validate_data``; where it cannot read text or dates, the message names the column and the encoder."""
     try:
         return validate_data(model, X, **options)
-    except ValueError as error:
-        if "could not convert string to float" not in str(error):
+    except (ValueError, TypeError) as error:
+        dates = [str(name) for name in getattr(X, "columns", ()) if getattr(X[name].dtype, "kind", "") in "mM"]
+        is_text = "could not convert string to float" in str(error)
+        if not (is_text or dates):
             raise
-        name = _first_text_column(X)
-        seen = "text" if name is None else f"text in column {name!r}"
+        name, what = (_first_text_column(X), "text") if is_text else (dates[0], "dates")
+        seen = what if name is None else f"{what} in column {name!r}"
         remedy = "Put sidelight.TableEncoder() before the model, in sidelight.pipeline.make_pipeline"
-        rule = "is not a number"
-        raise ValueError(f"{error_message(model, 'X', seen, rule, remedy)} ({error})") from error
+        rule = "is not a number" if is_text else "are not numbers"
+        words = f" ({error})" if is_text else ""
+        raise ValueError(error_message(model, "X", seen, rule, remedy) + words) from error
 
 
 def _first_text_column(X: Any) -> str | None:

@@ -182,7 +182,7 @@ def transform(
 def invert(
     model: options.ModelPath,
     points: Annotated[Path, typer.Argument(metavar="POINTS", help="Table of latent points z1, z2, ...")],
-    out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
+    out: Annotated[Path, typer.Option("--out", "-o", help=options.ROWS_OUT_HELP)],
     given: options.GivenValue = None,
     columns: options.SomeColumns = None,
     view: options.View = "x",
@@ -206,7 +206,7 @@ def invert(
 def counterfactual(
     model: options.ModelPath,
     data: options.DataFile,
-    out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
+    out: Annotated[Path, typer.Option("--out", "-o", help=options.ROWS_OUT_HELP)],
     given: options.GivenValue = None,
     columns: options.SomeColumns = None,
     now: options.Now = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -68,6 +68,8 @@ class ColumnRoles:
     """Columns that the relations of a fitted model are based on: used as far as the data has them."""
     actions: Sequence[str] = ()
     """Columns of actions and trajectories; not features."""
+    label_if_there: str = ""
+    """The label of the rows of a fitted model: names new rows if they have it and ``label`` is None."""
 
     def check(self, known: Iterable[str], source: str) -> None:
         """Raise CommandError for a column that the data does not have."""
@@ -91,6 +93,11 @@ class ColumnRoles:
                 other = next((other for other, columns in parts.items() if column in columns), None)
                 if other is not None:
                     raise CommandError(f"{option} {column}: is named by {other}, too; give it one part")
+
+    def of_new_rows(self, names: Iterable[str]) -> ColumnRoles:
+        """The roles of columns of new rows for a fitted model."""
+        there = self.label is None and self.label_if_there in set(names)
+        return replace(self, label=self.label_if_there) if there else self
 
     def known(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The given columns of ``frame``; for those of a fitted model, all or none.
@@ -204,6 +211,7 @@ def _why_nothing(uses: Sequence[ColumnUse], n: int, source: str) -> str:
 
 def encode_new_rows(frame: pd.DataFrame, encoder: TableEncoder, wishes: ColumnRoles, source: str) -> Matrix:
     """Make numbers of new rows with the encoder of a model; columns are matched by name."""
+    wishes = wishes.of_new_rows(frame.columns)
     wishes.check(frame.columns, source)
     missing = [use.name for use in encoder.columns_ if use.used and use.name not in frame.columns]
     if missing:

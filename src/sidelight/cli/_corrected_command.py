@@ -19,7 +19,7 @@ __all__ = ["corrected"]
 def corrected(
     model: options.ModelPath,
     data: options.DataFile,
-    out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
+    out: Annotated[Path, typer.Option("--out", "-o", help=options.ROWS_OUT_HELP)],
     to: options.CorrectedTo = None,
     columns: options.SomeColumns = None,
     label: options.Label = None,

@@ -43,7 +43,10 @@ def tell_cost(talk: Output, method: str, model: FittedModel, n: int, d: int) -> 
     """
     if not (find_method(method).is_ours and capabilities(model).has_cost):
         return
-    cost = model.estimate_cost(n, d)
+    try:
+        cost = model.estimate_cost(n, d)
+    except TypeError:  # --set perplexity=high: the fit names the parameter and what it takes
+        return
     talk.answer["cost"] = {"seconds": cost.seconds, "bytes": cost.bytes}
     talk.say(f"  Cost: {cost_in_words(cost)}.")
     if cost.seconds >= LONG:

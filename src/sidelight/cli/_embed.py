@@ -125,7 +125,7 @@ class Fitted:
     @cached_property
     def unusual(self) -> UnusualRows | None:
         """How usual the rows are among each other, if the model can tell."""
-        return unusual_rows(self.file.model, self.matrix)
+        return unusual_rows(self.file.model, self.matrix, self.X)
 
     @property
     def notes(self) -> list[str]:
@@ -250,6 +250,7 @@ def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = N
         encoder,
         column_names=matrix.names if is_sparse(X) else None,
         singular=matrix.singular,
+        label=request.how.wishes.label or "",
     )
     return Fitted(file, matrix, X, seconds, interrupted, y=Y if needs_pairs(request.method) else None)
 

@@ -23,9 +23,11 @@ from ._changed_rows import Asked, changed_rows, tell_confounded
 from ._given import parse_entries, repeated
 from ._matrix import Matrix
 from ._model_file import ModelFile
+from ._new_given import names_of_given, refuse_unseen, say_given
 from ._novelty import add_latent_novelty, add_novelty
 from ._output import CommandError, Output
 from ._overlap import refuse_extrapolation
+from ._picture_files import check_place_of_rows, is_folder, refuse_pictures_of_tables, told_pictures, write_pictures
 from ._placement import Placement, place_new
 from ._read import Reading, read, read_frame
 from ._report_rows import report_rows
@@ -60,23 +62,9 @@ def _reconstruction(model: FittedModel, X: Any, side: dict[str, Any]) -> float:
 def in_terms_of(file: ModelFile, how: Reading) -> Reading:
     """How to read rows for a model: its columns, and those that it was given."""
     related = [column for columns in file.relations.values() for column in columns]
-    wishes = replace(how.wishes, given_if_there=[c.name for c in file.given], relations_if_there=related)
+    given = [column.name for column in file.given]
+    wishes = replace(how.wishes, given_if_there=given, relations_if_there=related, label_if_there=file.label)
     return replace(how, wishes=wishes, expected=file.names, image_size=how.image_size or file.image_shape)
-
-
-def _names(file: ModelFile) -> str:
-    return ", ".join(column.name for column in file.given)
-
-
-def _say_given(talk: Output, file: ModelFile, side: dict[str, Any], where: Path) -> None:
-    """Print whether the data has the given columns of the model."""
-    if not file.given:
-        return
-    talk.answer["given"] = list(side.get("given", ()))
-    if side:
-        talk.say(f"given: {_names(file)}, read from {where.name}")
-    else:
-        talk.say(f"given: {where.name} has no column {_names(file)}, so the result is averaged over it")
 
 
 def transform(
@@ -93,7 +81,8 @@ def transform(
         frame = embedding_frame(matrix, Z, placed.names)
     else:
         matrix, X = file.read(data, in_terms_of(file, how), missing)
-        _say_given(talk, file, matrix.side, data)
+        say_given(talk, file, there=bool(matrix.side), where=data)
+        refuse_unseen(file, matrix, data)
         placed = place_new(file.model, X, matrix.side)
         frame = embedding_frame(matrix, placed.values, placed.names, placed.columns)
         add_novelty(talk, frame, file.model, X)
@@ -117,15 +106,15 @@ def invert(
     columns: Sequence[str] = (),
 ) -> None:
     """Map latent points back to rows, in the units of the data, for a value of the given columns."""
-    check_format(out)
-    check_free([out], force=force)
+    check_place_of_rows(out, force=force)
     file = ModelFile.open(model)
+    refuse_pictures_of_tables(file, out, columns)
     require(capabilities(file.model).has_inverse, file, "inverse_transform", "go back to the data")
     asked = parse_entries(given, file.given)
     Z, frame = _latent(data, how, file.latent_names)
     side = _completed(file, asked, frame, len(Z), data)
     if not asked:
-        _say_given(talk, file, side, data)
+        say_given(talk, file, there=bool(side), where=data)
     if is_second(view):
         second = second_of(file)
         rows = second.to_frame(file.model.inverse_transform_view(Z, 1))
@@ -133,7 +122,7 @@ def invert(
         rows = file.way_back(partial(file.model.inverse_transform, Z, **side), columns)
     table = _others_first(frame, rows, file.latent_names)
     add_latent_novelty(talk, table, file.model, Z)
-    _write_rows(table, rows, out)
+    _write_rows(file, table, rows, out)
     _tell_text(talk, file)
     _tell_rows(talk, rows, out, asked, "point mapped back to", given)
 
@@ -146,7 +135,7 @@ def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, m
     second = second_of(file)
     matrix, X = file.read(data, in_terms_of(file, how), missing)
     rows = second.to_frame(file.model.predict(X))
-    _write_rows(_with_names(matrix, rows), rows, out)
+    _write_rows(file, _with_names(matrix, rows), rows, out)
     _tell_rows(talk, rows, out, {}, "row predicted in")
 
 
@@ -154,9 +143,9 @@ def counterfactual(
     talk: Output, model: Path, data: Path, out: Path, how: Reading, wanted: Asked, *, missing: str, force: bool
 ) -> None:
     """Predict rows under another value of the given columns."""
-    check_format(out)
-    check_free([out], force=force)
+    check_place_of_rows(out, force=force)
     file = ModelFile.open(model)
+    refuse_pictures_of_tables(file, out, wanted.columns)
     require(capabilities(file.model).has_counterfactual, file, "counterfactual", "show rows under another value")
     asked = parse_entries(wanted.given, file.given, command=file.command)
     now = parse_entries(wanted.now, file.given, "--now")
@@ -164,6 +153,7 @@ def counterfactual(
         example = file.given[0].name if file.given else "batch"
         raise CommandError(f"counterfactual: name the new value with --given {example}=...")
     matrix, X = file.read(data, in_terms_of(file, how), missing)
+    refuse_unseen(file, matrix, data)
     own = matrix.given if matrix.side else pd.DataFrame()
     changed = _completed(file, asked, own, len(matrix.rows), data)
     known = _completed(file, now, own, len(matrix.rows), data, "--now") if now or matrix.side else {}
@@ -171,7 +161,7 @@ def counterfactual(
     overlap = refuse_extrapolation(talk, file, matrix, X, changed, known, written, force=force)
     tell_confounded(talk, file)
     rows = file.way_back(partial(changed_rows, talk, file, X, changed, known, wanted.residual), wanted.columns)
-    _write_rows(_with_names(matrix, rows, {} if overlap is None else overlap.columns), rows, out)
+    _write_rows(file, _with_names(matrix, rows, {} if overlap is None else overlap.columns), rows, out)
     _tell_text(talk, file)
     _tell_rows(talk, rows, out, asked, "row shown again in", wanted.given)
 
@@ -189,17 +179,20 @@ def corrected(
     columns: Sequence[str] = (),
 ) -> None:
     """Subtract the effect of the given columns from rows, or replace it by that of another value."""
-    check_format(out)
-    check_free([out], force=force)
+    check_place_of_rows(out, force=force)
     file = ModelFile.open(model)
+    refuse_pictures_of_tables(file, out, columns)
     require(capabilities(file.model).has_corrected, file, "corrected", "take the effect of what was given off rows")
     asked = parse_entries(to, file.given, "--to")
     matrix, X = file.read(data, in_terms_of(file, how), missing)
     if not matrix.side:
-        raise CommandError(f"corrected: {data.name} has no column {_names(file)}, so no effect can be subtracted")
+        raise CommandError(
+            f"corrected: {data.name} has no column {names_of_given(file)}, so no effect can be subtracted"
+        )
+    refuse_unseen(file, matrix, data)
     wanted = _completed(file, asked, matrix.given, len(matrix.rows), data)["given"] if asked else None
     rows = file.way_back(partial(file.model.corrected, X, **matrix.side, to=wanted), columns)
-    _write_rows(_with_names(matrix, rows), rows, out)
+    _write_rows(file, _with_names(matrix, rows), rows, out)
     _tell_text(talk, file)
     _tell_rows(talk, rows, out, asked, "row corrected in", to)
 
@@ -242,8 +235,11 @@ def _beside(known: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([front, rows], axis=1)
 
 
-def _write_rows(frame: pd.DataFrame, rows: pd.DataFrame, out: Path) -> None:
-    """Write rows of data; an array file holds numbers only."""
+def _write_rows(file: ModelFile, frame: pd.DataFrame, rows: pd.DataFrame, out: Path) -> None:
+    """Write rows of data; an array file holds numbers only, a folder pictures."""
+    if is_folder(out):
+        write_pictures(out, file, frame, rows)
+        return
     if out.suffix.lower() == ".npy" and not all(pd.api.types.is_numeric_dtype(kind) for kind in rows.dtypes):
         words = [str(name) for name, kind in rows.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
         raise CommandError(f"--out {out}: an array holds numbers, and {words[0]} is none; end the name with .csv")
@@ -267,7 +263,8 @@ def _tell_rows(
     if asked:
         talk.answer["given"] = asked
         words = " for " + ", ".join(text.replace("=", " = ", 1) for text in given)
-    talk.say(f"{count_of(len(rows), noun)} {done} {count_of(rows.shape[1], 'column')}{words}; wrote {out}")
+    wrote = told_pictures(len(rows), out) if is_folder(out) else f"wrote {out}"
+    talk.say(f"{count_of(len(rows), noun)} {done} {count_of(rows.shape[1], 'column')}{words}; {wrote}")
 
 
 def _latent(path: Path, how: Reading, names: list[str]) -> tuple[NDArray[Any], pd.DataFrame]:
@@ -304,7 +301,8 @@ def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) 
         what = f"this {name_of(file.model)} is evaluated with its outputs"
         raise CommandError(f"score: {what}; write its report: sidelight report {model} {data} --view-y FILE")
     matrix, X = file.read(data, in_terms_of(file, how), missing)
-    _say_given(talk, file, matrix.side, data)
+    say_given(talk, file, there=bool(matrix.side), where=data)
+    refuse_unseen(file, matrix, data)
     rows = coordinates(file.filled(X))
     measures: dict[str, float] = {}
     if offers.has_score:
@@ -347,7 +345,8 @@ def report(
     check_free([out], force=force)
     file = ModelFile.open(model)
     matrix, X = file.read(data, in_terms_of(file, how), missing)
-    _say_given(talk, file, matrix.side, data)
+    say_given(talk, file, there=bool(matrix.side), where=data)
+    refuse_unseen(file, matrix, data)
     Y = _outputs(file, view_y, data, matrix, read(data, in_terms_of(file, how)).n_rows if view_y else 0)
     out.parent.mkdir(parents=True, exist_ok=True)
     writer.write(

@@ -50,6 +50,9 @@ _TAKES: dict[str, Callable[[Capabilities], bool]] = {
 }
 """What the command line tells a model beside the rows, as an argument of ``fit``."""
 
+_PROJECTS = {"umap": "umap-learn", "openTSNE.sklearn": "openTSNE"}
+"""What pip calls a package."""
+
 _OWN_OPTIONS = {
     "n_components": "--dims",
     "n_mapping": "--dims",
@@ -94,6 +97,8 @@ def find_method(name: str, option: str = "--method") -> Method:
         raise CommandError(f"{option} {name}: no such method{near}")
     if not method.installed:
         way = f'; pip install "sidelight[{method.extra}]"' if method.extra else ""
+        if method.package in _PROJECTS:
+            way = f"; pip install {_PROJECTS[method.package]}"
         raise CommandError(f"{option} {name}: needs the package {method.package}, which is not installed{way}")
     return method
 

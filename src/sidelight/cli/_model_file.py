@@ -59,6 +59,8 @@ class ModelFile:
         Names of the columns, where the model itself was fitted to batches without names.
     singular : ndarray of shape (d, D) or None
         Singular vectors that a large sparse matrix of D columns is reduced by before the model.
+    label : str
+        The column that named the rows of the fit, or "".
     """
 
     model: FittedModel
@@ -71,6 +73,7 @@ class ModelFile:
     encoder: TableEncoder | None = None
     column_names: list[str] | None = None
     singular: NDArray[np.float64] | None = None
+    label: str = ""
 
     @classmethod
     def open(cls, path: Path) -> ModelFile:
@@ -102,6 +105,7 @@ class ModelFile:
             encoder=encoder,
             column_names=notes.get("column_names"),
             singular=notes.get("singular"),
+            label=notes.get("label") or "",
         )
 
     def save(self, path: Path) -> None:
@@ -116,6 +120,7 @@ class ModelFile:
             "relations": dict(self.relations),
             "column_names": self.column_names,
             "singular": self.singular,
+            **({"label": self.label} if self.label else {}),
         }
         model: Any = self.model.pipeline if isinstance(self.model, Chain) else self.model
         if self.encoder is not None:
@@ -242,6 +247,7 @@ _NOTES = {
     "relations": "?dict list string",
     "column_names": "?list:d string",
     "singular": "?float (d, *)",
+    "label": "?string",
 }
 """Specifications of the notes of a model file, in the language of ``sidelight.persistence``."""
 

@@ -30,6 +30,8 @@ class UnusualRows:
     density: NDArray[Any]
     rows: NDArray[np.int64]
     names: Sequence[str]
+    given: Sequence[str] = ()
+    """The columns that were factored out of the map, whose effect is in the rows that are compared."""
 
     def write(self, frame: pd.DataFrame) -> None:
         """Add the columns ``density`` and ``unusual``."""
@@ -39,7 +41,8 @@ class UnusualRows:
     def words(self) -> str:
         """The most unusual rows by name, most unusual first."""
         listed = ", ".join(self.names[i] for i in self._first)
-        return f"Most unusual rows, each compared with the others (column density): {listed}."
+        whole = f" Rows are compared with the effect of {' and '.join(self.given)} in them." if self.given else ""
+        return f"Most unusual rows, each compared with the others (column density): {listed}.{whole}"
 
     @property
     def answer(self) -> list[dict[str, Any]]:
@@ -53,16 +56,24 @@ class UnusualRows:
         return np.argsort(self.density, kind="stable")[:_LISTED]
 
 
-def unusual_rows(model: FittedModel, matrix: Matrix) -> UnusualRows | None:
-    """How usual the rows of the fit are among each other; None for models that cannot tell, few rows and very many."""
+def unusual_rows(model: FittedModel, matrix: Matrix, X: Any) -> UnusualRows | None:
+    """How usual the rows ``X`` of the fit are among each other; None for models that cannot tell, and few or many rows.
+
+    Rows with a missing entry of a given column were left out of the fit: they are compared with all that were in it.
+    """
     if not (capabilities(model).has_training_typicality and _FEWEST <= matrix.n_rows <= _MOST):
         return None
-    density = np.asarray(model.training_typicality())
-    if len(density) != matrix.n_rows:  # a fit on a sample of the rows
+    fitted = matrix.given.notna().all(axis=1).to_numpy() if len(matrix.given.columns) else np.full(matrix.n_rows, True)
+    own = np.asarray(model.training_typicality())
+    if len(own) != fitted.sum():  # a fit on a sample of the rows
         return None
+    density = np.empty(matrix.n_rows)
+    density[fitted] = own
+    if not fitted.all():
+        density[~fitted] = np.asarray(model.typicality(X[~fitted]))
     numbers = [f"row {row}" for row in matrix.rows]
     names = numbers if matrix.row_names is None else [str(name) for name in matrix.row_names]
-    return UnusualRows(density, matrix.rows, names)
+    return UnusualRows(density, matrix.rows, names, list(matrix.given.columns))
 
 
 def add_novelty(talk: Output, frame: pd.DataFrame, model: FittedModel, X: Any) -> None:

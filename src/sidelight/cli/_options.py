@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "OUT_HELP",
+    "OUT_HELP", "ROWS_OUT_HELP",
     "ActionColumn", "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "BatchSample", "Batches", "Colour",
     "ColumnKind", "CorrectedTo", "DataFile", "Debug", "Different", "DistanceMatrix", "Distances", "Drop", "Force",
     "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "MethodSettings", "Missing",
@@ -25,6 +25,9 @@ _KNOWN = "Side information"
 
 OUT_HELP = "Table to write: csv, tsv, csv.gz, parquet, feather, arrow, jsonl or npy."
 """Help of ``--out`` of the commands that write one table."""
+
+ROWS_OUT_HELP = f"{OUT_HELP[:-1]}; a name without ending is a folder for pictures, if the rows are some."
+"""The same of the commands that write rows of data."""
 
 
 class MissingValues(StrEnum):

@@ -32,7 +32,10 @@ class Compared:
     second: Floats
     """Means of the features in the selection and in the other rows, after the effect of ``given``."""
     effect: Floats
-    """Difference of means in standard deviations, with its interval ``low`` to ``high``; NaN for single rows."""
+    """Difference of means in standard deviations, with its interval ``low`` to ``high``.
+
+    The interval of a single row is NaN, and all three for two single rows.
+    """
     low: Floats
     high: Floats
     fdr: Floats

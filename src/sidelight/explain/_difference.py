@@ -22,7 +22,7 @@ from sidelight.base.tiles import one_blas_thread
 
 from ._paths import mean_slopes
 from ._reading import Reading, read_model
-from ._statistics import Group, false_discovery_rates, group_of, welch
+from ._statistics import Group, false_discovery_rates, group_of, p_of_one, welch
 from ._tables import tidy
 
 __all__ = ["GIVEN", "SPREAD", "Settings", "difference", "group_columns", "groups", "selection"]
@@ -109,7 +109,8 @@ def difference(
         ``second`` and their ``difference``, ``standardised`` by the standard deviation within the selections (2 or -2
         where there is none, and they differ); the mean ``slope`` of the map between them; the ``contribution``, in
         units of the map, with its interval ``low`` to ``high``; ``p`` and ``fdr``, the false discovery rate (Benjamini
-        and Hochberg) of all features up to this p. For single rows there are no intervals.
+        and Hochberg) of all features up to this p. A single row against several has no intervals: their standard
+        deviation stands for its own, and p is that of a row drawn like them. Two single rows have neither.
         Contributions of an axis sum to the difference of (mean) places.
 
     See Also
@@ -272,9 +273,15 @@ def _ordered(columns: dict[str, Array], extra: dict[str, Array], reading: Readin
 
 
 def _intervals(slopes: Array, sides: list[Group], level: float) -> dict[str, Array]:
-    """Intervals of the contributions, p and false discovery rates (q, d); NaN for single rows."""
+    """Intervals of the contributions, p and false discovery rates (q, d); NaN where a single row has none."""
     q, d = slopes.shape
-    if not len(sides[0].resampled) or min(side.n for side in sides) < 2:
+    few, many = sorted(sides, key=lambda side: side.n)
+    if few.n < 2:
+        p = p_of_one(few, many) if many.n > 1 else np.full(d, np.nan)
+        fdr = false_discovery_rates(p) if many.n > 1 else p
+        none = np.full((q, d), np.nan)
+        return {"low": none, "high": none, "p": np.tile(p, (q, 1)), "fdr": np.tile(fdr, (q, 1))}
+    if not len(sides[0].resampled):
         return {name: np.full((q, d), np.nan) for name in ("low", "high", "p", "fdr")}
     tail = 0.5 * (1.0 - level)
     drawn = np.quantile(sides[0].resampled - sides[1].resampled, [tail, 1.0 - tail], axis=0)
@@ -284,9 +291,10 @@ def _intervals(slopes: Array, sides: list[Group], level: float) -> dict[str, Arr
 
 
 def _standardised(moved: Array, sides: list[Group]) -> Array:
-    if min(side.n for side in sides) < 2:
+    known = [side.variance for side in sides if side.n > 1]  # one row has none: that of the others stands for it
+    if not known:
         return np.full(len(moved), np.nan)
-    within = 0.5 * (sides[0].variance + sides[1].variance)
+    within = np.mean(known, axis=0)
     # A column that tells the selections apart without error varies only between them: by the square of half the way.
     spread = np.sqrt(np.where(within > 0, within, 0.25 * moved**2))
     return np.divide(moved, spread, out=np.zeros_like(moved), where=spread > 0)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr
 
-__all__ = ["Group", "false_discovery_rates", "group_of", "welch"]
+__all__ = ["Group", "false_discovery_rates", "group_of", "p_of_one", "welch"]
 
 Array = npt.NDArray[Any]
 
@@ -58,6 +58,17 @@ def welch(first: Group, second: Group) -> Array:
     freedom = np.divide(safe**2, parts, out=np.ones_like(safe), where=parts > 0)
     found = np.where(error > 0, 2.0 * stdtr(freedom, -t), np.where(first.mean == second.mean, 1.0, 0.0))
     return np.asarray(np.minimum(found, 1.0))
+
+
+def p_of_one(one: Group, others: Group) -> Array:
+    """Two-sided p-values (d,) that one row x is drawn like m others: t = (x - ȳ) / (s √(1 + 1/m)), m - 1 degrees.
+
+    One row has no variance of its own, so that of the others stands for it.
+    """
+    error = np.sqrt(others.variance * (1.0 + 1.0 / others.n))
+    moved = np.abs(one.mean - others.mean)
+    t = np.divide(moved, error, out=np.where(moved > 0, np.inf, 0.0), where=error > 0)
+    return np.asarray(np.minimum(2.0 * stdtr(others.n - 1, -t), 1.0))
 
 
 def false_discovery_rates(p: Array) -> Array:

@@ -212,6 +212,19 @@ class InformedMixin(TwoWayMixin):
         return explained_share(self.frame_.inside(dense_points(X)), back, weight)
 
     @available_if(has_data_space)
+    def typicality(self, X: object, *, given: object = None) -> Array:
+        """How usual rows are among the training rows, shape (m,): the share of these with a lower density.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
+            Checked, and not used: whole rows are compared, with the effect of ``given`` in them.
+        """
+        self._check_given(X, given)
+        return np.asarray(super().typicality(X))
+
+    @available_if(has_data_space)
     def novelty_p_value(self, X: object, *, given: object = None) -> Array:
         """How often a row like the training rows would be as unusual as these, shape (m,): a p-value.
 

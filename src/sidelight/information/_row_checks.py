@@ -245,7 +245,9 @@ class RowChecks(InformedIntervals):
     def _refuse_empty(self, X: Array, what: str, *, axis: int) -> None:
         empty = np.flatnonzero(np.isnan(X).all(axis=axis))
         if len(empty):
-            seen, rule = f"{what} {empty[0]}", "has no observed entry"
+            names = getattr(self, "feature_names_in_", None) if what == "column" else None
+            seen = f"{what} {empty[0] if names is None else repr(str(names[empty[0]]))}"
+            rule = "has no observed entry"
             raise ValueError(error_message(self, "X", seen, rule, f"Leave out every {what} without an observed entry"))
 
     def __sklearn_tags__(self) -> Tags:

@@ -72,7 +72,7 @@ def _readability_table(context: Context) -> str:
 
 
 def _leak(context: Context, column: Categories | Numbers, maps: list[Floats]) -> tuple[str, ...]:
-    values = column_values(column)
+    values = column_values(_unmerged(column))
     if isinstance(column, Numbers) and column.period is not None:
         found = [recovery(Z, values, n_neighbors=NEIGHBOURS, period=column.period) for Z in maps]
         chance = 0.0
@@ -85,6 +85,7 @@ def _leak(context: Context, column: Categories | Numbers, maps: list[Floats]) ->
 
 def _read(context: Context, column: Categories | Numbers, maps: list[Floats]) -> list[tuple[str, ...]]:
     """Recovery of a column that was not given: from neighbours of other groups if there are groups, else from all."""
+    column = _unmerged(column)
     values, groups = column_values(column), _groups(context)
     known = np.array([value is not None for value in values]) if values.dtype == object else ~np.isnan(values)
     across = groups is not None and _enough(known, groups)
@@ -100,6 +101,13 @@ def _read(context: Context, column: Categories | Numbers, maps: list[Floats]) ->
         chance = float(np.bincount(codes).max() / len(codes))
     name = f"{column.name}, predicted from other groups" if across else column.name
     return [(name, *found, _share(chance))]
+
+
+def _unmerged(column: Categories | Numbers) -> Categories | Numbers:
+    """A column with all its categories: merged ones would be told by chance if the others are rare."""
+    if isinstance(column, Numbers) or column.entry_codes is None:
+        return column
+    return Categories(column.name, column.entries, column.entry_codes)
 
 
 def _groups(context: Context) -> NDArray[np.int64] | None:

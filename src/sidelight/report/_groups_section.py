@@ -45,6 +45,8 @@ def _group(context: Context, groups: Categories, level: int, one: Compared) -> s
     name = f"<b>{escape(groups.levels[level])}</b> <span>({count_of(count, 'row')})</span>"
     if context.image_shape is not None and len(one.feature) == int(np.prod(context.image_shape)):
         sure = np.where(one.fdr <= RATE, one.effect, 0.0)
+        if not sure.any():
+            return f'<figure class="group"><p>{name}</p><p class="note">No pixel differs.</p></figure>'
         alt = f"{groups.levels[level]} minus all others"
         picture = signed_picture(in_columns(context, one.feature, sure), context.image_shape, alt)
         return f'<figure class="group"><p>{name}</p>{picture}</figure>'

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
@@ -22,6 +22,7 @@ from sidelight.side.natural_kind import labels_in_words
 from ._date_text import date_format_of
 from ._identifiers import looks_like_key, says_identifier, why_identifier
 from ._missing_marks import has_sign_levels
+from ._nearly_numbers import nearly_numbers
 from ._number_text import as_numbers, has_decimal_comma, is_missing_mark, number_format_of, number_in_words
 from ._scales import TRUTH, order_of
 from ._table_columns import Table, TableColumn, read_table, without_marks
@@ -237,7 +238,7 @@ def _understood_words(column: TableColumn, *, decimal_comma: bool) -> ColumnUse:
         return _use(column, "ordinal", f"its type has {len(column.levels)} ordered categories")
     if column.stored == "category":
         return _use(column, "category", f"its type is categorical, {len(counts)} values")
-    as_number = _numbers_in_text(column, texts, decimal_comma=decimal_comma)
+    as_number = _numbers_in_text(column, counts, decimal_comma=decimal_comma)
     if as_number is not None:
         return as_number
     date_format = date_format_of(texts)
@@ -247,21 +248,27 @@ def _understood_words(column: TableColumn, *, decimal_comma: bool) -> ColumnUse:
     if lowered <= TRUTH.keys() and len({TRUTH[word] for word in lowered}) == 2:
         return _use(column, "boolean", " and ".join(texts[:2]) if len(texts) == 2 else ", ".join(sorted(texts)))
     if all(isinstance(value, str) for value in counts) and order_of(texts) is not None:
-        return _use(column, "ordinal", "words in a known order: " + ", ".join(order_of(texts) or ()))
+        return _use(column, "ordinal", f"words in a known order: {_listed(order_of(texts) or ())}")
     return _understood_text(column, counts, texts)
 
 
-def _numbers_in_text(column: TableColumn, texts: list[str], *, decimal_comma: bool) -> ColumnUse | None:
-    """A column of numbers that were written as text, or None."""
+def _numbers_in_text(column: TableColumn, counts: Counter[Any], *, decimal_comma: bool) -> ColumnUse | None:
+    """A column of numbers that were written as text, all or nearly all of them, or None."""
+    texts = [str(value) for value in counts]
     number_format = number_format_of(texts, decimal_comma=decimal_comma)
+    words: tuple[str, ...] = ()
+    reason = ""
     if number_format is None:
-        return None
-    numbers = as_numbers(column.values, number_format, column=column.name)
+        nearly = nearly_numbers(Counter(map(str, counts.elements())), decimal_comma=decimal_comma)
+        if nearly is None:
+            return None
+        number_format, words, reason = nearly.number_format, nearly.words, nearly.reason
+    numbers = as_numbers(column.values, number_format, column=column.name, marks=words)
     present = numbers[~np.isnan(numbers)]
     how = {
         "number_format": number_format,
         "n_missing": int(np.isnan(numbers).sum()),
-        "marks": [text for text in texts if is_missing_mark(text)],
+        "marks": [*words, *(text for text in texts if is_missing_mark(text))],
     }
     if present.min() == present.max():
         return _use(column, "constant", "the same number in every row", **how)
@@ -269,9 +276,10 @@ def _numbers_in_text(column: TableColumn, texts: list[str], *, decimal_comma: bo
     if use.kind != "number":
         return use
     example = max(
-        (text for text in texts if not is_missing_mark(text)), key=lambda text: sum(map(text.count, ",.' $%"))
+        (text for text in texts if text not in words and not is_missing_mark(text)),
+        key=lambda text: sum(map(text.count, ",.' $%")),
     )
-    return _use(column, "number", number_in_words(number_format, example), **how)
+    return _use(column, "number", number_in_words(number_format, example) + reason, **how)
 
 
 def _understood_text(column: TableColumn, counts: Counter[Any], texts: list[str]) -> ColumnUse:
@@ -316,15 +324,24 @@ def _as_wanted(column: TableColumn, kind: str, *, decimal_comma: bool) -> Column
     if kind == "date":
         form = date_format_of(texts)
         return _use(column, kind, reason, date_format=form if form is not None else "iso")
+    entries = [str(value) if value is not None else None for value in column.values]
     form = number_format_of(texts, decimal_comma=decimal_comma)
-    numbers = as_numbers(
-        [str(value) if value is not None else None for value in column.values], form or "", column=column.name
-    )
-    return _use(column, kind, reason, number_format=form or "", n_missing=int(np.isnan(numbers).sum()))
+    words: tuple[str, ...] = ()
+    if form is None and (nearly := nearly_numbers(Counter(map(str, column.present)), asked=True)) is not None:
+        form, words, reason = nearly.number_format, nearly.words, reason + nearly.reason
+    numbers = as_numbers(entries, form or "", column=column.name, marks=words)
+    return _use(column, kind, reason, number_format=form or "", n_missing=int(np.isnan(numbers).sum()), marks=words)
 
 
 def _range(present: npt.NDArray[Any]) -> str:
     return f"from {present.min():.6g} to {present.max():.6g}"
+
+
+def _listed(levels: Sequence[str]) -> str:
+    """Levels in their order; of many only the first and the last."""
+    if len(levels) <= _FEW_LEVELS:
+        return ", ".join(levels)
+    return f"{', '.join(levels[:5])}, ..., {levels[-1]} ({len(levels)} levels)"
 
 
 def _short(text: str) -> str:

@@ -37,6 +37,7 @@ Array = npt.NDArray[Any]
 Code = NumberCode | AngleCode | CategoryCode | OrdinalCode | DateCode | TextCode
 _OWNER = "TableEncoder"
 _UNSEEN_ARE = "taken as missing"
+_LISTED = 3  # columns, and categories of one column, that a warning names
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,30 @@ def encode_columns(
     owner, unseen_are : str
         Whom a warning of unseen categories names, and what it says becomes of them.
     """
-    told = {"owner": owner, "unseen_are": unseen_are}
+    unseen: dict[str, list[Any]] = {}
     pairs = zip(uses, codes, strict=True)
-    return np.hstack([encode_column(columns[use.name], use, code, **told) for use, code in pairs])
+    A = np.hstack([encode_column(columns[use.name], use, code, unseen) for use, code in pairs])
+    if unseen:
+        _warn_of_unseen(owner, unseen, unseen_are)
+    return A
+
+
+def _warn_of_unseen(owner: str, unseen: Mapping[str, list[Any]], unseen_are: str) -> None:
+    """One warning for all columns with entries that the fit has not seen."""
+    levels = [_first_of([*map(repr, entries)]) for entries in unseen.values()]
+    names, rule = [repr(name) for name in unseen], "entries that fit has not seen"
+    if len(names) == 1:
+        seen, rule = f"column {names[0]}", f"has {rule} ({levels[0]}), which are {unseen_are}"
+    else:
+        listed = [f"{name} ({entries})" for name, entries in zip(names, levels, strict=True)]
+        seen, rule = f"{len(names)} columns", f"have {rule}, which are {unseen_are}: {_first_of(listed)}"
+    warn(error_message(owner, "X", seen, rule, "Fit again with them to use them"), UserWarning)
+
+
+def _first_of(texts: list[str]) -> str:
+    """The first few of some texts, and how many more there are."""
+    more = f" and {len(texts) - _LISTED} more" if len(texts) > _LISTED else ""
+    return ", ".join(texts[:_LISTED]) + more
 
 
 def decode_columns(A: Array, blocks: Sequence[ColumnBlock], codes: Sequence[Code]) -> dict[str, Array]:
@@ -117,10 +139,11 @@ def decode_columns(A: Array, blocks: Sequence[ColumnBlock], codes: Sequence[Code
     return {block.name: code.decode(A[:, block.columns]) for block, code in zip(blocks, codes, strict=True)}
 
 
-def encode_column(
-    column: TableColumn, use: ColumnUse, code: Code, *, owner: str = _OWNER, unseen_are: str = _UNSEEN_ARE
-) -> Array:
-    """Return the code (n, width) of one column; NaN where an entry is missing or a category is unseen."""
+def encode_column(column: TableColumn, use: ColumnUse, code: Code, unseen: dict[str, list[Any]] | None = None) -> Array:
+    """Return the code (n, width) of one column; NaN where an entry is missing or a category is unseen.
+
+    ``unseen``: takes the categories that the fit has not seen, by the name of the column.
+    """
     if isinstance(code, NumberCode | AngleCode | DateCode):
         return code.encode(numbers_of_column(column, use))
     values = _objects(column)
@@ -128,11 +151,9 @@ def encode_column(
         return code.encode(values, column.missing)
     if isinstance(code, CategoryCode) and code.is_boolean:
         values = _truths(column, code)
-    codes, unseen = code.codes(values, column.missing)
-    if unseen:
-        shown = ", ".join(map(repr, unseen[:3])) + (f" and {len(unseen) - 3} more" if len(unseen) > 3 else "")
-        rule = f"has entries that fit has not seen ({shown}), which are {unseen_are}"
-        warn(error_message(owner, "X", f"column {use.name!r}", rule, "Fit again with them to use them"), UserWarning)
+    codes, others = code.codes(values, column.missing)
+    if others and unseen is not None:
+        unseen[use.name] = others
     return code.encode(codes)
 
 
@@ -201,7 +222,7 @@ def numbers_of_column(column: TableColumn, use: ColumnUse) -> Array:
     if column.is_text:
         if wants_date:
             return microseconds_of_texts(column.values.tolist(), use.date_format, column=column.name)
-        return np.asarray(as_numbers(column.values.tolist(), use.number_format, column=column.name))
+        return np.asarray(as_numbers(column.values.tolist(), use.number_format, column=column.name, marks=use.marks))
     if wants_date and use.date_format == "%Y%m%d" and column.stored in ("integer", "number"):
         texts = [None if gone else f"{one:.0f}" for one, gone in zip(column.values, column.missing, strict=True)]
         return microseconds_of_texts(texts, use.date_format, column=column.name)

@@ -11,7 +11,7 @@ The format is decided for a whole column: ``1,234`` alone may be both, beside ``
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ __all__ = [
     "is_missing_mark",
     "number_format_of",
     "number_in_words",
+    "without_bound",
     "written_number",
 ]
 
@@ -37,6 +38,7 @@ _MISSING_MARKS = frozenset({
 _CURRENCIES = "$€£¥₹₽₩₪₺฿"
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2212": "-", "\u2019": "'"})
 _UNIT = re.compile(r"(?P<digits>.*?[\d.,])\s*(?P<unit>[^\W\d_][^\d\s]*|°[CF]?|%)")
+_BOUND = re.compile(r"(?:[<>]=?|[≤≥])\s*(?=\S*\d)")
 _THOUSANDS = {",": "thousands comma", ".": "thousands dot", " ": "thousands space", "'": "thousands apostrophe"}
 _MARKS = (("", "."), (",", "."), ("", ","), (".", ","), (" ", "."), (" ", ","), ("'", "."), ("'", ","))
 """Marks of thousands and of decimals, the usual first: the first that reads a whole column is its format."""
@@ -112,6 +114,17 @@ def is_missing_mark(text: str) -> bool:
     return text.strip().lower() in _MISSING_MARKS
 
 
+def without_bound(text: str) -> str:
+    """Return the number of a bound (``<0.5``), and any other text as it is, without spaces around it.
+
+    Examples
+    --------
+    >>> without_bound("< 0.5"), without_bound("≥ 100 kg"), without_bound("<5>")
+    ('0.5', '100 kg', '5>')
+    """
+    return _BOUND.sub("", text.strip(), count=1) if _BOUND.match(text.strip()) else text.strip()
+
+
 def has_decimal_comma(columns: Iterable[Sequence[str]]) -> bool:
     """Whether numbers of a table, in columns of texts, have decimal commas: some must, and none may have a point.
 
@@ -162,8 +175,10 @@ def number_format_of(texts: Iterable[str], *, decimal_comma: bool = False) -> st
     return None
 
 
-def as_numbers(values: Sequence[Any] | npt.NDArray[Any], number_format: str = "", *, column: str = "") -> Any:
-    """Return the entries of a column as floats (n,), NaN where one is missing.
+def as_numbers(
+    values: Sequence[Any] | npt.NDArray[Any], number_format: str = "", *, column: str = "", marks: Collection[str] = ()
+) -> Any:
+    """Return the entries of a column as floats (n,), NaN where one is missing; a bound (``<0.5``) is its number.
 
     Parameters
     ----------
@@ -172,6 +187,8 @@ def as_numbers(values: Sequence[Any] | npt.NDArray[Any], number_format: str = ""
         How text was read (:func:`number_format_of`).
     column : str
         Name of the column, for messages.
+    marks : collection of str
+        Further entries that are read as missing.
 
     Raises
     ------
@@ -189,7 +206,7 @@ def as_numbers(values: Sequence[Any] | npt.NDArray[Any], number_format: str = ""
     found = np.empty(len(values))
     for row, value in enumerate(values):
         if value not in known:
-            known[value] = _parsed(value, style, pattern, column, row)
+            known[value] = np.nan if value in marks else _parsed(value, style, pattern, column, row)
         found[row] = known[value]
     return found
 
@@ -246,7 +263,7 @@ def _parsed(value: Any, style: _Style, pattern: re.Pattern[str], column: str, ro
         return float(value)
     if is_missing_mark(value):
         return np.nan
-    digits = _without(_cleaned(value), style.affix)
+    digits = _without(_cleaned(without_bound(value)), style.affix)
     if not pattern.fullmatch(digits):
         seen = f"{value!r} in row {row}"
         where = f"column {column!r}" if column else "values"

@@ -111,6 +111,10 @@ def read_table(X: Any) -> Table:
         X = {str(name): np.asarray(values, dtype=object) for name, values in X.items()}
         rule, remedy = "is a dictionary and not a table", "Make a frame of it: pandas.DataFrame(X)"
         raise TypeError(error_message(_OWNER, "X", "dict", rule, remedy))
+    if nw.dependencies.is_into_series(X):
+        rule = "is one row or column, and not a table"
+        remedy = "Give table.loc[[label]] for one row, and series.to_frame() for one column"
+        raise ValueError(error_message(_OWNER, "X", f"a {type(X).__name__}", rule, remedy))
     native = nw.from_native(_text_labels(X), eager_only=True, pass_through=True)
     return _from_frame(native, X) if isinstance(native, nw.DataFrame) else _from_array(X)
 

@@ -143,7 +143,9 @@ def layout_of(table: Table, uses: Sequence[ColumnUse]) -> TableLayout:
 
 def _column(column: TableColumn, use: ColumnUse, label: Any, *, gaps_make_floats: bool) -> ColumnLayout:
     texts = (
-        {str(value) for value in column.present.tolist()} if use.kind in ("number", "angle") and column.is_text else ()
+        {str(value) for value in column.present.tolist()} - {*use.marks}
+        if use.kind in ("number", "angle") and column.is_text
+        else ()
     )
     return ColumnLayout(
         name=column.name,
