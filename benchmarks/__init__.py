@@ -43,6 +43,7 @@ BENCHMARKS = (
     "explain",
     "reliability",
     "reliability_examples",
+    "reliability_views",
     "resampled_maps",
     "dimensions",
     "latent_dimensions",

@@ -110,6 +110,9 @@ def _summarise(report: Report, kind: str, found: Mapping[str, Any]) -> None:
     report.note(f"{kind}: coverage at 0.9, mean of {len(told)} sets", float(np.mean(ours)), **rival)
     report.note(f"{kind}: least", min(ours))
     report.note(f"{kind}: most", max(ours))
+    report.note(f"{kind}: standard error, at most", max(one["error"] for one in told))
+    for name, one in found.items():
+        report.note(f"{kind}, {name}: coverage at 0.9", one["ours"]["0.9"][0])
     for word in ("met", "missed", "open"):
         report.note(f"{kind}: 0.9 ± 0.02 {word}, sets of {len(told)}", sum(one["verdict"] == word for one in told))
     for who in ("kNN", "one spread"):

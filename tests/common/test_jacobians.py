@@ -316,6 +316,23 @@ def test_derivatives_with_given_moved(name):
     np.testing.assert_allclose(some, found[:, [3, 0]], rtol=1e-12)
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("how", ["filled", "residual", "by levels"])
+def test_derivatives_with_given_moved_of_other_fits(how):
+    n, d = (2_100, 12) if how == "by levels" else (300, 8)
+    rng = np.random.default_rng(0)
+    dose = rng.uniform(size=n)
+    X = rng.normal(size=(n, 3)) @ rng.normal(size=(3, d)) + np.outer(np.sin(3 * dose), rng.normal(size=d))
+    learned = np.where(rng.random(X.shape) < 0.05, np.nan, X) if how == "filled" else X
+    options = {"filled": {"missing": "impute"}, "residual": {"conditioning": "residual"}, "by levels": {}}[how]
+    model = KernelInformationEmbedding(max_iter=20, **options).fit(learned, given=dose)
+    Q, Z, at = X[:8] + 0.01 * rng.normal(size=(8, d)), model.embedding_[:8], dose[:8, None]
+    found = model.jacobian(Q, given=at, wrt="given")
+    assert_derivative(found, lambda given: model.transform(Q, given=given), at, step=1e-4, kinks=2)
+    found = model.inverse_jacobian(Z, given=at, wrt="given")
+    assert_derivative(found, lambda given: model.inverse_transform(Z, given=given), at, step=1e-4)
+
+
 def test_what_cannot_be_moved_is_refused_with_a_way_out():
     X, kind = blobs(40, 5), np.array(["a", "b"])[np.arange(40) % 2]
     model = KernelInformationEmbedding(max_iter=5).fit(X, given=kind)

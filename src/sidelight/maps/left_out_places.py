@@ -6,7 +6,7 @@ The interpolating map ``g`` of ``interpolation``, whose rows a are the nearest o
 regressions f_a are on the list of row a without row i. The other rows stay where they are: the embedding is not fitted
 again, and neither perplexity nor fade is chosen again.
 
-Cost: the distances to a row's list and to those of its 1 to 4 nearest rows, each pair once: O(n k d) for lists of k.
+Cost: the distances to a row's list and to those of its 1 to 4 nearest rows, O(n k d) for lists of k.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["left_out_places"]
 
 Array = npt.NDArray[Any]
 _NEAREST = 5  # the four rows at most that are blended, and the one beyond them
-_TILE = 256
+_TILE = 512
 
 
 def left_out_places(mapped: BackwardMap, n_jobs: int | None = None) -> Array | None:
@@ -57,7 +57,7 @@ def _places(mapped: InterpolatingMap, X: Array, lists: Array, own: Array, rows: 
     kept = _without(lists[a], rows[at])
     others = np.take_along_axis(lists[a], kept, axis=1)
     candidates = np.column_stack([a, others])
-    there = weights.weigh_squares(_squares(X, rows, at, candidates))
+    there = weights.weigh_squares(squares_to_listed(X[rows[at]], X, candidates))
     from_a = np.column_stack([np.zeros(len(a), dtype=own.dtype), np.take_along_axis(own[a], kept, axis=1)])
     residual = V[a] - list_weighted_mean(weights.weigh_squares(from_a), V, candidates)
     held = np.exp(-mapped.correction.falloff[a] * away**2)[:, None]
@@ -72,17 +72,3 @@ def _without(listed: Array, row: Array) -> Array:
     drop = listed == row[:, None]
     drop[~drop.any(axis=1), -1] = True
     return np.argsort(drop, axis=1, kind="stable")[:, :-1]
-
-
-def _squares(X: Array, rows: Array, at: Array, candidates: Array) -> Array:
-    """Squared distances (p, w) from ``rows[at]`` to their candidates, each pair computed once."""
-    key = (at[:, None] * len(X) + candidates).ravel()
-    pairs, inverse = np.unique(key, return_inverse=True)
-    row, listed = np.divmod(pairs, len(X))
-    count = np.bincount(row, minlength=len(rows))
-    first = np.concatenate([[0], np.cumsum(count)[:-1]])
-    column = np.arange(len(pairs)) - first[row]
-    padded = np.repeat(rows[:, None], int(count.max()), axis=1)  # a row itself fills up its list
-    padded[row, column] = listed
-    D2 = squares_to_listed(X[rows], X, padded)[row, column]
-    return np.asarray(D2[inverse.ravel()].reshape(candidates.shape))
