@@ -157,8 +157,8 @@ def search_charts(
     try:
         tried.extend(search.doubled())
         best = min(tried, key=_criterion)
-        if auto and len(sample) >= _FEWEST and not (best.found.is_sheet or progress.ended):
-            placed = search.best_placed(tried)
+        if auto and len(sample) >= _FEWEST and not progress.ended:
+            placed = search.best_placed(tried, bent=not best.found.is_sheet)
         if placed is None or placed.placement == GLUED:
             for trial in search.restarted(best):
                 best = min(best, trial, key=_criterion)
@@ -209,15 +209,16 @@ class _Search:
             best = self.trial(best.k, self.settings.seed + again * _APART)
             yield best
 
-    def best_placed(self, tried: Sequence[_Trial]) -> _Placed:
-        """The best of one chart along the components, the glued charts, and the charts placed along graphs."""
+    def best_placed(self, tried: Sequence[_Trial], *, bent: bool) -> _Placed:
+        """The best of one chart along the components, the glued charts, and (``bent``) charts placed along graphs."""
         glued, linear = min(tried, key=_criterion), Placement("linear")
         options = [self._judged(1, self._fitted(1, self.settings.seed), {linear: self._latent(linear)})]
         if min(trial.found.distortion for trial in tried) <= _FAR:
             balance = None if np.isinf(glued.found.balance) else glued.found.balance
             known = replace(self, settings=replace(self.settings, balance=balance))
             options.append(known._judged(glued.k, glued.mixtures, {GLUED: np.empty((0, 0))}))
-        options.append(self._along_graphs({trial.k: trial.mixtures for trial in tried}))
+        if bent:
+            options.append(self._along_graphs({trial.k: trial.mixtures for trial in tried}))
         return options[best_placement([one.unexplained for one in options])]
 
     def _along_graphs(self, tried: dict[int, list[FittedPlanes]]) -> _Placed:
