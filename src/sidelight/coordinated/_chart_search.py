@@ -1,7 +1,8 @@
 """Choose the number of charts of a view: mixtures of more and more charts, glued, until the maps are good enough.
 
-The search sees a sample of the rows. Where no number of charts makes a sheet, and ``alignment="auto"``, the charts that
-were tried are also placed along neighbourhood graphs, and one chart along the principal components (``_targets.py``).
+The search sees a sample of the rows. With ``alignment="auto"`` mixtures have one start, a map of one chart along the
+principal components is judged, too, and where no number of charts makes a sheet, maps of charts that are placed along
+neighbourhood graphs (``_targets.py``): 20 charts first, more where rows are many.
 A fit that is stopped or interrupted keeps the best of what was tried.
 """
 
