@@ -276,7 +276,8 @@ def test_cost_grows_with_rows_and_charts():
     assert few.estimate_cost(10_000, 5).seconds < few.estimate_cost(1_000_000, 5).seconds
     assert few.estimate_cost(10_000, 5).seconds < many.estimate_cost(10_000, 5).seconds
     search, fixed = CoordinatedMixture(), CoordinatedMixture(n_charts=20)
-    assert search.estimate_cost(2_000, 50).seconds > 3 * fixed.estimate_cost(2_000, 50).seconds
+    longer = search.estimate_cost(2_000, 50).seconds / fixed.estimate_cost(2_000, 50).seconds
+    assert 1.0 < longer < 2.0  # mixtures of a search have one start, those of a given number four: 1.5 measured
     assert search.estimate_cost(700, 4_000).seconds < fixed.estimate_cost(700, 4_000).seconds  # wide rows are reduced
 
 

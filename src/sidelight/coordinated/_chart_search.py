@@ -1,7 +1,8 @@
 """Choose the number of charts of a view: mixtures of more and more charts, glued, until the maps are good enough.
 
-The search sees a sample of the rows. Where no number of charts makes a sheet, and ``alignment="auto"``, the charts that
-were tried are also placed along neighbourhood graphs, and one chart along the principal components (``_targets.py``).
+The search sees a sample of the rows. With ``alignment="auto"`` mixtures have one start, a map of one chart along the
+principal components is judged, too, and where no number of charts makes a sheet, maps of charts that are placed along
+neighbourhood graphs (``_targets.py``): 20 charts first, more where rows are many.
 A fit that is stopped or interrupted keeps the best of what was tried.
 """
 
@@ -157,8 +158,8 @@ def search_charts(
     try:
         tried.extend(search.doubled())
         best = min(tried, key=_criterion)
-        if auto and len(sample) >= _FEWEST and not (best.found.is_sheet or progress.ended):
-            placed = search.best_placed(tried)
+        if auto and len(sample) >= _FEWEST and not progress.ended:
+            placed = search.best_placed(tried, bent=not best.found.is_sheet)
         if placed is None or placed.placement == GLUED:
             for trial in search.restarted(best):
                 best = min(best, trial, key=_criterion)
@@ -209,15 +210,16 @@ class _Search:
             best = self.trial(best.k, self.settings.seed + again * _APART)
             yield best
 
-    def best_placed(self, tried: Sequence[_Trial]) -> _Placed:
-        """The best of one chart along the components, the glued charts, and the charts placed along graphs."""
+    def best_placed(self, tried: Sequence[_Trial], *, bent: bool) -> _Placed:
+        """The best of one chart along the components, the glued charts, and (``bent``) charts placed along graphs."""
         glued, linear = min(tried, key=_criterion), Placement("linear")
         options = [self._judged(1, self._fitted(1, self.settings.seed), {linear: self._latent(linear)})]
         if min(trial.found.distortion for trial in tried) <= _FAR:
             balance = None if np.isinf(glued.found.balance) else glued.found.balance
             known = replace(self, settings=replace(self.settings, balance=balance))
             options.append(known._judged(glued.k, glued.mixtures, {GLUED: np.empty((0, 0))}))
-        options.append(self._along_graphs({trial.k: trial.mixtures for trial in tried}))
+        if bent:
+            options.append(self._along_graphs({trial.k: trial.mixtures for trial in tried}))
         return options[best_placement([one.unexplained for one in options])]
 
     def _along_graphs(self, tried: dict[int, list[FittedPlanes]]) -> _Placed:

@@ -8,7 +8,8 @@ __all__ = ["chart_cost", "kernel_cost"]
 
 
 _SAMPLE, _WIDE, _COMPONENTS = 5_000, 64, 50  # as in _coordinated_charts.py
-_TRIED, _TRIED_VIEWS = 75, 45  # charts of all numbers that a search tries, for one view and for each of several
+_TRIED, _TRIED_VIEWS = 30, 45  # charts of all numbers that a search tries, for one view and for each of several
+_JUDGED, _JUDGED_VIEWS = 1.5e-4, 1e-3  # seconds a row of all else that a search does
 _FULL = 400  # rows up to which a search takes time in proportion to them
 _STEPS = 60  # EM steps of one mixture
 
@@ -20,9 +21,9 @@ def chart_cost(n: int, d: int, n_charts: int | str, n_components: int, n_mixture
     k = 20 if isinstance(n_charts, str) else n_charts
     size = n_views * n_mixtures * k * (n_components + 1)
     m, mixtures = min(n, _SAMPLE), n_views * n_mixtures
-    tried = _TRIED if n_views == 1 else _TRIED_VIEWS
+    tried, judged = (_TRIED, _JUDGED) if n_views == 1 else (_TRIED_VIEWS, _JUDGED_VIEWS)
     full = min(m, _FULL) + 0.15 * max(m - _FULL, 0)  # later trials of a search end sooner where rows are many
-    search = full * (tried * (2e-5 + 8e-7 * own) * mixtures + 1e-3) if auto else 2e-4 * m
+    search = full * (tried * (2e-5 + 8e-7 * own) * mixtures + judged) if auto else 2e-4 * m
     steps = 0 if auto and n <= _SAMPLE else _STEPS * mixtures
     seconds = 0.1 + search + steps * n * (1e-10 * k * own**2 + 2e-8 * k) + n * 2e-9 * size**2 + 5e-9 * size**3
     copies = 1 if n_views == 1 else 2
