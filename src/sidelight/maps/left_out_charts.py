@@ -32,6 +32,7 @@ from sidelight.solvers.partition import partition
 
 from .coordinated import ChartedView, CoordinatedMap, LatentCharts, latent_chart, weighed
 from .plane_charts import PlaneCharts
+from .reduced_charts import ReducedCharts, leading_components
 
 __all__ = ["chart_growth"]
 
@@ -107,13 +108,23 @@ def _with_new_charts(view: ChartedView, rows: Array, random: np.random.RandomSta
     Y, present = view.inside(rows)
     if not present.any():
         return view
-    k = view.charts.n_charts
+    known = view.charts.responsibilities(Y)
+    if not isinstance(view.charts, ReducedCharts):
+        return replace(view, charts=_new_charts(Y, known, view.charts.n_local, random))
+    components = leading_components(Y, view.charts.components.axes.shape[1])
+    inside = _new_charts(components.inside(Y), known, view.charts.n_local, random)
+    return replace(view, charts=ReducedCharts(components, inside))
+
+
+def _new_charts(Y: Array, known: Array, n_local: Sequence[int], random: np.random.RandomState) -> PlaneCharts:
+    """Charts of rows (m, d) by EM from k-means; ``known`` (m, k) and ``n_local`` are those of the fit."""
+    k = known.shape[1]
     cells = np.eye(k)[partition(Y, k, random)[1]]
-    n_local = np.asarray(view.charts.n_local)[(cells.T @ view.charts.responsibilities(Y)).argmax(axis=1)].tolist()
-    charts = _planes(Y, (1.0 - _OTHERS) * cells + _OTHERS / k, n_local)
+    axes = np.asarray(n_local)[(cells.T @ known).argmax(axis=1)].tolist()
+    charts = _planes(Y, (1.0 - _OTHERS) * cells + _OTHERS / k, axes)
     for _ in range(_STEPS):
-        charts = _planes(Y, charts.responsibilities(Y) + _LEAST, n_local)
-    return replace(view, charts=charts)
+        charts = _planes(Y, charts.responsibilities(Y) + _LEAST, axes)
+    return charts
 
 
 def _planes(Y: Array, weights: Array, n_local: Sequence[int]) -> PlaneCharts:
