@@ -54,11 +54,35 @@ def _large_maps(name: str) -> float:
 
 
 def _cells(name: str) -> float:
-    """``METHOD`` is the mean over the sets, ``METHOD @ SET`` one of them; each the mean over row orders."""
+    """Totals, seconds and removals of the sets for reporting.
+
+    ``METHOD`` is the mean total over the sets, ``METHOD @ SET`` one of them; each the mean over row orders. ``METHOD;
+    WHAT`` is the smallest or largest number of seconds (``least seconds``, ``most seconds``), and of removals the worst
+    purity over Harmony's (``purity``), the range of mixing (``least mixing``, ``most mixing``), the number of removals
+    (``removals``) and of those at least as pure as 0.97 of Harmony's (``kept``) or mixed 0.9 to 1.02 (``mixed``).
+    """
+    kept, (method, _, what) = _file(FILES / "cells.json"), name.partition("; ")
+    if what:
+        return _of_cells(kept, method, what)
     method, _, data = name.partition(" @ ")
-    totals = _file(FILES / "cells.json")["totals"]
-    orders = [totals[data][method]] if data else [found[method] for found in totals.values()]
+    orders = [kept["totals"][one][method] for one in ([data] if data else REPORTING)]
     return float(np.mean([np.mean([one["Total"] for one in found.values()]) for found in orders]))
+
+
+def _of_cells(kept: Any, method: str, what: str) -> float:
+    """Seconds of a method, or what removals say of it."""
+    if what in ("least seconds", "most seconds"):
+        seconds = [one["seconds"] for data in REPORTING for one in kept["totals"][data][method].values()]
+        return min(one for one in seconds if one) if what.startswith("least") else max(seconds)
+    found = [one for data in REPORTING for one in kept["removals"][data].values()]
+    ratios = [min(p for p, _ in one[method]) / np.mean([p for p, _ in one["harmony"]]) for one in found]
+    mixing = [[m for _, m in one[method]] for one in found]
+    values: dict[str, float] = {
+        "purity": min(ratios), "least mixing": min(map(min, mixing)), "most mixing": max(map(max, mixing)),
+        "removals": len(found), "kept": sum(ratio >= 0.97 for ratio in ratios),
+        "mixed": sum(min(one) >= 0.9 and max(one) <= 1.02 for one in mixing),
+    }  # fmt: skip
+    return float(values[what])
 
 
 def _families(name: str) -> float:

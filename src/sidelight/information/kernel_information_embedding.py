@@ -166,8 +166,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     explained_ : float
         Share of the variance of X that ``given`` explains, and that was subtracted.
     confounded_ : bool
-        True if groups overlap only partly, so that the effect of ``given`` came from offsets between matched rows
-        (mutual nearest neighbours), which aligned the groups better than group means.
+        True if groups overlap only partly or in unequal shares of kinds, so that the effect of ``given`` came from
+        offsets between matched rows (mutual nearest neighbours), which aligned the groups better than group means.
     represented_ : array of shape (n, groups) or None
         Degree to which each row has counterparts in each group of ``given`` (sorted categories or combinations), from 0
         (none) to 1; NaN if ``given`` is missing. None if the groups cannot be compared.
