@@ -53,6 +53,9 @@ def test_what_cannot_be_calibrated_is_refused():
         found.counterfactual_interval(new[:2], **{**ASKED, "given_now": now}, individuals=who)
     with pytest.raises(ValueError, match='is for residual="row"'):
         found.counterfactual_interval(new, given="after", individuals=who)
+    one = KernelInformationEmbedding(max_iter=5, tol=1e-1).fit(X, given=np.full(len(X), "before"))
+    with pytest.raises(ValueError, match="was one value in the whole fit"):
+        one.counterfactual_interval(new, given="before", given_now="before", residual="row", individuals=who)
     with pytest.raises(ValueError, match=r"has no standard deviations.*counterfactual_interval with individuals"):
         found.counterfactual(new, **ASKED, return_std=True)
 

@@ -90,6 +90,17 @@ def test_groups_of_an_encoded_table_have_shares_of_categories_and_mean_dates(tmp
     assert f"<td>{day[:40].mean().round('D'):%Y-%m-%d}</td>" in line
 
 
+def test_beside_what_was_given_means_are_those_of_the_data(kinds, tmp_path):
+    X, kind = kinds
+    site = np.tile(["a", "b"], 45)
+    model = KernelInformationEmbedding(max_iter=5, tol=1e-1).fit(X, given=site)
+    path = report.write(model, tmp_path / "r.html", X=X, given=site, colours={"kind": kind})
+    found = section(path.read_text(encoding="utf-8"), "groups")
+    assert "means and shares are of the data before" in found
+    line = found.partition("<b>second</b>")[2].partition(">mass</th><td>")[2].partition("</tr>")[0]
+    assert float(line.partition("</td>")[0]) == pytest.approx(X.mass[kind == "second"].mean(), rel=1e-3)
+
+
 def test_moves_of_the_features_are_arrows_that_sum_to_the_way(fitted, kinds):
     table = explain.groups(fitted, kinds[0], kinds[1], tolerance=0.05)
     Z, own = fitted.embedding_, kinds[1] == "second"

@@ -115,11 +115,10 @@ class InformedIntervals(CounterfactualMixin):
     def _paired_widths(self, m: int, given: object, given_now: object, individuals: object, level: float) -> Array:
         """Half-widths (m, d) of rows that keep themselves, in units of the data."""
         places = self._places(True, False)
-        n = len(self.forward_.outputs)
-        who = checked_individuals(self, individuals, n)
         if self.given_ is None or places is None:
-            rule = "is not of the training rows: given was constant"
+            rule = "was one value in the whole fit, so that no change was seen"
             raise ValueError(error_message(self, "given", given, rule, 'Use residual="auto"'))
+        who = checked_individuals(self, individuals, len(places.marginal.outputs))
         asked = with_columns_of(given, given_now, tuple(column.name for column in self.given_.columns))
         new, now = self._known(asked, m), self._known(given_now, m)
         if new is None or now is None or not (new.complete & now.complete).all():

@@ -57,7 +57,7 @@ def _group(context: Context, groups: Categories, level: int, one: Compared) -> s
 def _table(context: Context, groups: Categories, level: int, one: Compared) -> str:
     means = _means(context, groups, level)
     rows, longest = [], float(one.move[0]) or 1.0
-    for k in range(min(LISTED, len(one.feature))):
+    for k in sorted(range(len(one.feature)), key=lambda k: one.fdr[k] > RATE)[:LISTED]:
         name = str(one.feature[k])
         written = means.get(name, ("", ""))
         way = bar(one.move[k] / longest, rises=True) + f" {one.move[k]:.2f}"
@@ -70,9 +70,7 @@ def _table(context: Context, groups: Categories, level: int, one: Compared) -> s
 
 
 def _means(context: Context, groups: Categories, level: int) -> dict[str, tuple[str, str]]:
-    """Means of numbers and dates, and shares of categories, here and elsewhere; none where something was given."""
-    if context.informed:
-        return {}
+    """Means of numbers and dates, and shares of categories, here and elsewhere, as the data have them."""
     own, others = groups.codes == level, (groups.codes >= 0) & (groups.codes != level)
     found: dict[str, tuple[str, str]] = {}
     if context.numbers is not None:
@@ -113,6 +111,8 @@ def _caption(context: Context, n_rows: int) -> str:
             "and rates are about the data, and take rows as independent."
         ]
     if context.informed:
-        words.append("Columns are compared after subtracting the effect of given.")
+        words.append(
+            "Columns are compared after subtracting the effect of given; means and shares are of the data before."
+        )
     words.append(f"Measured on {count_of(n_rows, 'row')}.")
     return f'<p class="caption">{" ".join(words)}</p>'
