@@ -1,10 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from sidelight.kernels import gauss_transform
-from sidelight.kernels.gauss_transform import FastSums, fast_sums, is_faster, modes_of
+from sidelight.kernels.gauss_transform import (
+    FastSums,
+    SplitSums,
+    fast_sums,
+    is_faster,
+    modes_of,
+    parts_of,
+    split_modes,
+)
 from sidelight.kernels.profiles import GAUSSIAN, QUARTIC, STUDENT
 
 pytest.importorskip("finufft", reason="no wheel for this machine: exact tiles are used")
@@ -107,6 +117,47 @@ def test_one_and_two_threads_give_the_same_bytes(name):
     for other in (two, again):
         assert one.sums(W).tobytes() == other.sums(W).tobytes()
         assert one.pulls(W).tobytes() == other.pulls(W).tobytes()
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+@pytest.mark.parametrize(("q", "extent"), [(1, 20.0), (1, 200.0), (2, 20.0), (2, 40.0), (3, 8.0)])
+def test_the_student_kernel_in_two_parts_is_as_exact_as_whole(cloud, q, extent):
+    rng = np.random.default_rng(4)
+    Z, W = cloud(400, q, extent, rng), np.ones((400, 1))
+    exact = obvious(Z, STUDENT, W)
+    split = SplitSums(Z, *split_modes(np.ptp(Z, axis=0), 1e-3), 1, None)
+    whole = FastSums(Z, STUDENT, modes_of(STUDENT, 400, np.ptp(Z, axis=0), 1e-3))
+    found, other = (np.abs(one.sums(W) / exact[0] - 1).max() for one in (split, whole))
+    assert found <= max(1e-3, 1.3 * other)
+    found, other = (np.abs(one.pulls(W) - exact[1]).max() for one in (split, whole))
+    assert found <= max(1e-3 * exact[0].max(), 1.3 * other)
+
+
+def test_pulls_of_two_parts_are_the_derivative_of_their_sums():
+    """The box must not change with the points: two points at its corners stay."""
+    rng = np.random.default_rng(5)
+    Z, W = 30 * rng.random((300, 2)), np.ones((300, 1))
+    Z[0], Z[1] = 0.0, 30.0
+    parts = split_modes(np.ptp(Z, axis=0), 1e-3)
+    parts = [replace(part, precision=1e-9) for part in parts]  # transforms without rounding
+    pulls = SplitSums(Z, *parts, 1, None).pulls(W)
+    for row, axis in ((7, 0), (11, 1), (200, 0)):
+        step = np.zeros_like(Z)
+        step[row, axis] = 1e-4
+        above, below = (SplitSums(Z + sign * step, *parts, 1, None).sums(W).sum() for sign in (1, -1))
+        assert -4 * pulls[axis, row, 0] == pytest.approx((above - below) / 2e-4, rel=1e-5, abs=1e-5)
+
+
+def test_wide_points_of_few_digits_get_two_parts():
+    wide, narrow = np.array([240.0, 180.0]), np.array([3.0, 2.0])
+    assert len(parts_of(STUDENT, 70_000, wide, 1e-3)) == 2
+    assert len(parts_of(STUDENT, 1000, narrow, 1e-3)) == 1
+    assert len(parts_of(STUDENT, 70_000, wide, 1e-5)) == 1
+    assert len(parts_of(GAUSSIAN, 70_000, wide, 1e-3)) == 1
+    assert parts_of(STUDENT, 70_000, np.array([1e300, 1.0]), 1e-3) == ()
+    assert parts_of(STUDENT, 1000, np.array([1e5, 1e5]), 1e-3) == ()
+    Z = wide * np.random.default_rng(0).random((20_000, 2))
+    assert isinstance(fast_sums(Z, STUDENT, tolerance=1e-3), SplitSums)
 
 
 def test_an_axis_that_hardly_varies_needs_few_modes():

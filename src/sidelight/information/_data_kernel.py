@@ -232,5 +232,5 @@ def _cost_of_form(n: int, d: int, perplexity: float, latent: Latent, form: str) 
     elif form == "sparse":
         stored = 0.5 * min(MOST_STORED, n) * n
     size += 8 * n * d * 4 + 40 * stored + 2**26
-    evaluation += 6e-8 * stored * (form != "dense")
-    return Cost(int(size), 0.2 + _EVALUATIONS * evaluation + neighbour_seconds(n, d) + 5e-4 * n)
+    evaluation += 1e-8 * stored * (form != "dense")
+    return Cost(int(size), 0.05 + _EVALUATIONS * evaluation + neighbour_seconds(n, d) + 2e-4 * n)

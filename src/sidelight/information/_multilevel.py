@@ -64,7 +64,7 @@ def multilevel_cost(n: int, d: int, perplexity: float, latent_kernel: str, n_com
     size, seconds = sums_cost(profile(latent_kernel), n, n_components)
     per_pair, evaluations = (4e-8, 60) if n_components <= 3 else (4e-8 + 5e-9 * n_components, 40)
     evaluation = seconds + per_pair * pairs
-    return Cost(int(size + 12 * n * d + 60 * pairs + 2**27), 1.5 + evaluations * evaluation + neighbour_seconds(n, d))
+    return Cost(int(size + 12 * n * d + 60 * pairs + 2**27), 0.5 + evaluations * evaluation + neighbour_seconds(n, d))
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ would cancel in dense clusters. K is real, so two columns of weights share a com
 gaussian  c_m = Π_d √π/L_d exp(-ω²/4) (Poisson); with e = 1e-6/n (1e-10 at most), L_d = extent + √log(1/e) keeps the
           wrap-around error, and |ω| ≤ 2 √log(1/e) the truncation error, below e for a pair: 1e-6 for a sum that is at
           least 1.
-student   1/(1 + r²) has no compact support, so beyond the extent r² is replaced, axis by axis, by a smooth even
-          periodic function, and c_m is the cosine transform of samples; L_d = 2 (extent + 4), |ω| ≤ log(1e8), as the
-          spectrum falls as e^-ω.
+student   by cosine transforms of samples (``student_series``); L_d = 2 (extent + 4), |ω| ≤ log(1e8), as the spectrum
+          falls as e^-ω. Where few digits are asked for, in two parts with fewer modes each, where that is faster.
 
 A ``tolerance`` (relative, of a row sum) asks for fewer digits. For initialisation, without a line search, 1e-3 is
 enough: float32, fewer modes and narrower spreading take a tenth of the time. Sums and pulls are those of the same
@@ -35,18 +34,18 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from scipy.fft import dctn
-from scipy.special import erf, erfc
 
-from sidelight.base.tiles import run_tiles, spans, thread_count
+from sidelight.base.tiles import run_tiles, thread_count
 from sidelight.base.types import Array
 
 from .profiles import GAUSSIAN, STUDENT, Profile
-from .transform_plans import Grid, Plans, library
+from .student_series import FAR_TAPER, TAPER, far_frequency, far_series, near_reach, near_series, student_series
+from .transform_plans import Grid, Plans, library, packed, unpacked
 
 __all__ = [
     "FastSums",
     "Modes",
+    "SplitSums",
     "factored_cost",
     "factored_seconds",
     "factors_are_faster",
@@ -55,18 +54,18 @@ __all__ = [
     "modes_of",
     "normaliser_cost",
     "oversampling_of",
+    "parts_of",
+    "split_modes",
 ]
 
 
 _ERROR = 1e-6  # of a row sum of Gaussians, in the worst case: all other points in one cluster
 _FEW = 10_000  # fewer points get the same precision: pulls in a tight cluster are small, and need their digits
 _STUDENT_ERROR = 1e-8  # of one pair; a row sum of n is never small, as its tails reach everywhere
-_TAPER = 4.0  # length of the stretch of an axis where r² is made periodic
 _PRECISION = 1e-9  # of the library's transforms, relative
 _WIDTHS = {1.25: 15, 1.5: 12, 2.0: 10}
 """Oversampling factors of finufft's grid, and the grid points (per axis) to which it then spreads a point."""
 _SINGLE_WIDTHS = {1.25: 7}  # the same for few digits
-_TOGETHER = 4  # complex columns in a plan: sorting and planning happen once for all, and no longer matter
 _SINGLE = 3e-4  # tolerance from which on float32 is precise enough
 _PLAN, _POINT, _SPREAD, _FFT = 6e-5, 3.7e-8, 8e-10, 1.65e-9
 """Seconds: per run of a kept plan; per point; per grid point that a point is spread to; of the FFT, per G log2 G."""
@@ -78,6 +77,8 @@ _TILED_PAIR, _TILED_FACTOR = 1.2e-8, 1e-10  # seconds of a pair of a tile made o
 _THREADED = 1e-3  # seconds of a transform from which on another thread is worth its start
 _AGAIN = 1.6  # times as long where the kernel is too large to be kept, and is computed twice
 _KEPT_ROWS = 12_000
+_PART = 0.02  # of the tolerance may be lost of a pair where a part of the kernel is cut off
+_WIDEST = 1e6  # units that a split kernel may span
 Item = TypeVar("Item")
 
 
@@ -146,7 +147,7 @@ def modes_of(profile: Profile, n: int, extent: Array, tolerance: float | None = 
         reach = math.sqrt(math.log(max(n, _FEW) / (tolerance or _ERROR)))
         period, highest = extent + reach, 2 * reach
     elif profile is STUDENT:
-        period, highest = 2 * (extent + _TAPER), -math.log(tolerance or _STUDENT_ERROR)
+        period, highest = 2 * (extent + TAPER), -math.log(tolerance or _STUDENT_ERROR)
     else:
         return None
     half = [float(m) for m in np.ceil(highest * period / (2 * np.pi))]
@@ -156,21 +157,45 @@ def modes_of(profile: Profile, n: int, extent: Array, tolerance: float | None = 
     return Modes(tuple(int(m) for m in half), tuple(float(length) for length in period), precision)
 
 
+def split_modes(extent: Array, tolerance: float) -> tuple[Modes, Modes]:
+    """Modes of the near and of the far part of the Student kernel, for points of the given extent (q,)."""
+    error = _PART * tolerance
+    reach, highest = near_reach(error), (-math.log(tolerance), far_frequency(error))
+    boxes = np.maximum(extent + reach, 2 * reach), 2 * (extent + FAR_TAPER)
+    near, far = (
+        Modes(tuple(np.ceil(top * box / (2 * np.pi)).astype(np.int64).tolist()), tuple(box.tolist()), 0.1 * tolerance)
+        for box, top in zip(boxes, highest, strict=True)
+    )
+    return near, far
+
+
+def parts_of(profile: Profile, n: int, extent: Array, tolerance: float | None = None) -> tuple[Modes, ...]:
+    """The modes of the kernel, or of its near and far part where that is faster; none if there would be too many."""
+    modes = modes_of(profile, n, extent, tolerance)
+    whole = () if modes is None else (modes,)
+    if profile is not STUDENT or tolerance is None or tolerance < _SINGLE or not (extent < _WIDEST).all():
+        return whole
+    parts = split_modes(extent, tolerance)
+    if sum(part.count for part in parts) > 2 * _most_modes(n):
+        return whole
+    return whole if whole and _seconds(n, *whole) <= _seconds(n, *parts) else parts
+
+
 def oversampling_of(n: int, modes: Modes) -> float:
     """Oversampling of finufft's grid with the least estimated time: fine for many points, coarse for many modes."""
     return min(_widths(modes), key=lambda factor: _transform_seconds(n, modes, factor))
 
 
-def is_faster(profile: Profile, n: int, modes: Modes) -> bool:
-    """Whether value and gradient of H(Z) cost less by q + 3 transforms than by n²/2 pairs, on two threads.
+def is_faster(profile: Profile, n: int, *parts: Modes) -> bool:
+    """Whether value and gradient of H(Z) cost less by q + 3 transforms of each part than by n²/2 pairs, on two threads.
 
     The answer depends on the number of points and their extent only, so that the same points always use the same
     method.
     """
-    transforms = len(modes.half) + 3
+    transforms = len(parts[0].half) + 3
     pairs = n * n / 2 * (_AGAIN if n > _KEPT_ROWS else 1.0)
-    pair = _PAIR[profile.name] if modes.precision <= _PRECISION else _LOOSE_PAIR
-    return transforms * _transform_seconds(n, modes, oversampling_of(n, modes)) < pair * pairs
+    pair = _PAIR[profile.name] if parts[0].precision <= _PRECISION else _LOOSE_PAIR
+    return transforms * _seconds(n, *parts) < pair * pairs
 
 
 def factors_are_faster(n: int, modes: Modes, columns: int) -> bool:
@@ -199,11 +224,10 @@ def factored_cost(profile: Profile, n: int, q: int, columns: int) -> tuple[float
 def normaliser_cost(profile: Profile, n: int, q: int, tolerance: float | None = None) -> tuple[float, float]:
     """Estimated bytes and seconds of a value and gradient of H(Z), for one latent point per unit of volume."""
     kept = min(2.0 * n * n, 2.0**28)
-    modes = modes_of(profile, n, np.full(q, n ** (1.0 / q)), tolerance) if 1 <= q <= 3 else None
-    if modes is None or not is_faster(profile, n, modes):
+    parts = parts_of(profile, n, np.full(q, n ** (1.0 / q)), tolerance) if 1 <= q <= 3 else ()
+    if not parts or not is_faster(profile, n, *parts):
         return kept, 1e-3 + 5e-9 * n * n / 2 * (_AGAIN if n > _KEPT_ROWS else 1.0)
-    seconds = (q + 3) * _transform_seconds(n, modes, oversampling_of(n, modes))
-    return 100.0 * modes.count + 50.0 * n * (q + 3), seconds
+    return 100.0 * sum(part.count for part in parts) + 50.0 * n * (q + 3), (q + 3) * _seconds(n, *parts)
 
 
 def fast_sums(
@@ -237,12 +261,15 @@ def fast_sums(
         return None  # pairs take no longer than the calls alone, whatever the extent: below 270 points
     if not np.isfinite(Z).all():
         return None
-    modes = modes_of(profile, n, np.ptp(Z, axis=0), tolerance)
-    if modes is None or library() is None:
+    extent = np.ptp(Z, axis=0)
+    parts = parts_of(profile, n, extent, tolerance)
+    if not parts or library() is None:
         return None
-    if not (is_faster(profile, n, modes) if columns == 1 else factors_are_faster(n, modes, columns)):
+    if not (is_faster(profile, n, *parts) if columns == 1 else factors_are_faster(n, parts[0], columns)):
         return None
-    return FastSums(Z, profile, modes, n_jobs, plans)
+    if len(parts) == 1:
+        return FastSums(Z, profile, parts[0], n_jobs, plans)
+    return SplitSums(Z, parts[0], parts[1], n_jobs, plans)
 
 
 class FastSums:
@@ -258,8 +285,15 @@ class FastSums:
     """
 
     def __init__(
-        self, Z: Array, profile: Profile, modes: Modes, n_jobs: int | None = None, plans: Plans | None = None
+        self,
+        Z: Array,
+        profile: Profile,
+        modes: Modes,
+        n_jobs: int | None = None,
+        plans: Plans | None = None,
+        series: list[Array] | None = None,
     ) -> None:
+        """``series``: the coefficients of a part of the profile; None: those of the profile."""
         self.modes, self.plans = modes, plans or Plans()
         oversampling = oversampling_of(len(Z), modes)
         self.n_jobs = n_jobs if _transform_seconds(len(Z), modes, oversampling) >= _THREADED else 1
@@ -270,21 +304,23 @@ class FastSums:
         real = np.float32 if modes.single else np.float64
         self.grid = Grid(modes.shape, modes.precision, self.dtype, oversampling)
         self.angles = [np.ascontiguousarray(column, dtype=real) for column in turns.T]
-        series = _gaussian_series(modes) if profile is GAUSSIAN else _student_series(modes)
+        if series is None:
+            whole = profile is STUDENT
+            series = student_series(modes.half, modes.period) if whole else _gaussian_series(modes)
         self.coefficients = [factor.astype(real) for factor in series]
 
     def sums(self, W: Array) -> Array:
         """``Σ_j W_jc k_ij`` (n, c), for weights (n, c)."""
-        found = self._each(lambda V, place: self._at_points(self.series(V, place), place), _packed(W))
-        return _unpacked(found, W.shape[1])
+        found = self._each(lambda V, place: self._at_points(self.series(V, place), place), packed(W))
+        return unpacked(found, W.shape[1])
 
     def pulls(self, W: Array) -> Array:
         """``Σ_j W_jc g_ij (z_i - z_j)`` (q, n, c), for weights (n, c)."""
-        series = self._each(self.series, _packed(W))
+        series = self._each(self.series, packed(W))
         work = [(axis, F) for axis in range(len(self.angles)) for F in series]
         found = self._each(lambda item, place: self._at_points(self._pulling(*item), place), work)
         step = len(series)
-        return np.stack([_unpacked(found[k : k + step], W.shape[1]) for k in range(0, len(found), step)])
+        return np.stack([unpacked(found[k : k + step], W.shape[1]) for k in range(0, len(found), step)])
 
     def _each(self, work: Callable[[Item, int], Array], items: list[Item]) -> list[Array]:
         """``work(item, place)`` of every item, on threads; on one thread all take the same plans."""
@@ -307,54 +343,27 @@ class FastSums:
         return self.plans.transform(2, self.grid, self.angles, F, place)
 
 
+class SplitSums(FastSums):
+    """The same of the Student kernel in two parts: the near one, and ``far``."""
+
+    def __init__(self, Z: Array, near: Modes, far: Modes, n_jobs: int | None, plans: Plans | None) -> None:
+        plans = plans or Plans()
+        super().__init__(Z, STUDENT, near, n_jobs, plans, near_series(near.half, near.period))
+        self.far = FastSums(Z, STUDENT, far, n_jobs, plans, far_series(far.half, far.period))
+
+    def sums(self, W: Array) -> Array:
+        """``Σ_j W_jc k_ij`` (n, c), for weights (n, c)."""
+        return super().sums(W) + self.far.sums(W)
+
+    def pulls(self, W: Array) -> Array:
+        """``Σ_j W_jc g_ij (z_i - z_j)`` (q, n, c), for weights (n, c)."""
+        return super().pulls(W) + self.far.pulls(W)
+
+
 def _gaussian_series(modes: Modes) -> list[Array]:
     """``√π/L exp(-ω²/4)`` of each axis."""
     q = len(modes.half)
     return [np.sqrt(np.pi) / modes.period[d] * np.exp(-0.25 * modes.frequency(d) ** 2) for d in range(q)]
-
-
-def _student_series(modes: Modes) -> list[Array]:
-    """Fourier coefficients of 1/(1 + r²), with r² made periodic: one array, as they are no product over axes."""
-    q = len(modes.half)
-    R: Array = np.zeros(tuple(m + 1 for m in modes.half))
-    for d, m in enumerate(modes.half):
-        border = 0.5 * modes.period[d]
-        R += _along(_bent_squares(np.linspace(0.0, border, m + 1), border), d, q)
-    C = np.asarray(dctn(1 / (1 + R), type=1))
-    for d, m in enumerate(modes.half):
-        C /= 2 * m
-        C[(slice(None),) * d + (-1,)] *= 0.5  # the highest mode stands for two, one at either end
-    mirror = np.ix_(*[np.abs(np.arange(-m, m + 1)) for m in modes.half])
-    return [C[mirror]]
-
-
-def _bent_squares(x: Array, border: float) -> Array:
-    """``∫_0^x 2t χ(t) dt`` with χ falling from 1 to 0 between extent and border: x² inside, constant at the border."""
-    width = _TAPER / 8.4  # erfc(4.2) is 3e-9
-    middle = border - 0.5 * _TAPER
-
-    def part(y: Array) -> Array:
-        bell = np.exp(-y * y) / np.sqrt(np.pi)
-        return np.asarray(0.5 * (middle**2 + 0.5 * width**2) * erf(y) - width * (middle + 0.5 * width * y) * bell)
-
-    y = (x - middle) / width
-    return np.asarray(0.5 * x * x * erfc(y) + part(y) - part(np.array(-middle / width)))
-
-
-def _packed(W: Array) -> list[Array]:
-    """Pack two real columns into each complex one, in batches (b, n) that share a plan."""
-    c = W.shape[1]
-    V = np.zeros((-(-c // 2), len(W)), dtype=np.complex128)
-    V.real, V.imag[: c // 2] = W[:, ::2].T, W[:, 1::2].T
-    return [V[part] for part in spans(len(V), _TOGETHER)]
-
-
-def _unpacked(parts: list[Array], c: int) -> Array:
-    """Undo ``_packed``: the real columns (n, c)."""
-    V = np.concatenate(parts)
-    W = np.empty((V.shape[1], c))
-    W[:, ::2], W[:, 1::2] = V.real.T, V.imag[: c // 2].T
-    return W
 
 
 def _transform_seconds(n: int, modes: Modes, oversampling: float) -> float:
@@ -364,6 +373,11 @@ def _transform_seconds(n: int, modes: Modes, oversampling: float) -> float:
     places = math.pow(_widths(modes)[oversampling], q)
     share = 0.5 if modes.single else 1.0
     return _PLAN + share * (n * (_POINT + _SPREAD * places) + _FFT * grid * math.log2(grid))
+
+
+def _seconds(n: int, *parts: Modes) -> float:
+    """Estimated seconds of one transform of each part."""
+    return sum(_transform_seconds(n, modes, oversampling_of(n, modes)) for modes in parts)
 
 
 def _widths(modes: Modes) -> dict[float, int]:

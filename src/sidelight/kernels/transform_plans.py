@@ -18,11 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sidelight.base.tiles import spans
 from sidelight.base.types import Array, DType, Untyped
 
-__all__ = ["Grid", "Plans", "library"]
+__all__ = ["Grid", "Plans", "library", "packed", "unpacked"]
 
 
+_TOGETHER = 4  # complex columns in a plan
 _MOST = 2**18  # modes of all plans that are kept for other points: 4 to 16 MiB
 _Key = tuple["Grid", int, int, int]  # and type, arrays at a time, place
 
@@ -108,3 +110,19 @@ def library() -> Untyped:
     except ImportError:
         return None
     return finufft
+
+
+def packed(W: Array) -> list[Array]:
+    """Pack two real columns into each complex one, in batches (b, n) that share a plan."""
+    c = W.shape[1]
+    V = np.zeros((-(-c // 2), len(W)), dtype=np.complex128)
+    V.real, V.imag[: c // 2] = W[:, ::2].T, W[:, 1::2].T
+    return [V[part] for part in spans(len(V), _TOGETHER)]
+
+
+def unpacked(parts: list[Array], c: int) -> Array:
+    """Undo ``packed``: the real columns (n, c)."""
+    V = np.concatenate(parts)
+    W = np.empty((V.shape[1], c))
+    W[:, ::2], W[:, 1::2] = V.real.T, V.imag[: c // 2].T
+    return W
