@@ -20,6 +20,7 @@ from .chain import Chain
 from .estimator import DocumentedMixin
 from .intervals import Intervals
 from .messages import error_message
+from .row_order import warn_of_other_order
 from .warnings import warn
 
 __all__ = ["InformedPipeline"]
@@ -84,12 +85,14 @@ class InformedPipeline(DocumentedMixin, Pipeline):
 
     def fit(self, X: Any, y: Any = None, *, given: Any = None, **params: Any) -> InformedPipeline:
         """Fit all steps one after the other; ``given`` is passed to the last one."""
+        warn_of_other_order(self, X, given)
         with config_context(enable_metadata_routing=False):  # its steps would have to request what they are passed here
             super().fit(X, y, **self._side(given), **params)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, given: Any = None, **params: Any) -> Any:
         """Fit, and return the embedding (n, q) of the rows."""
+        warn_of_other_order(self, X, given)
         with config_context(enable_metadata_routing=False):
             return super().fit_transform(X, y, **self._side(given), **params)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
+from sidelight.base.row_order import warn_of_other_order
 from sidelight.base.types import RandomState
 from sidelight.base.warnings import warn
 from sidelight.rows import Rows
@@ -26,6 +27,7 @@ def rows_in_memory(owner: str, X: object, given: object, random_state: RandomSta
         Draws the sample.
     """
     if not isinstance(X, Rows):
+        warn_of_other_order(owner, X, given)
         return X, given
     rows = X if given is None else X.with_given(given)
     found, n = rows.sampled(_SAMPLE, random_seed(random_state)), rows.count()
