@@ -196,3 +196,12 @@ def test_columns_that_nearly_repeat_what_is_given_or_each_other_are_said(run, he
     drops = ("--drop", "least price", "--drop", "awake")
     told = run("embed", "rows.csv", "--given", "price", "--out", "again", *drops, *settings).answer["remarks"]
     assert not [line for line in told if "nearly repeats" in line]
+
+
+def test_bounds_and_words_among_numbers_are_said(run, here):
+    written = [f"{k / 10}" for k in range(5, 65)]
+    frame = pd.DataFrame({"bili": [*written, "<0.5"], "ast": [*written, "lost"], "x": np.arange(61.0) % 7})
+    frame.to_csv("lab.csv", index=False)
+    told = run("embed", "lab.csv", "--no-report", "--method", "ppca", "--out", "out").out
+    assert "bili: number (numbers written as text; '<0.5' read as 0.5)." in " ".join(told.split())
+    assert "ast: number (numbers written as text; 'lost' read as missing; 1 missing)." in " ".join(told.split())

@@ -230,3 +230,14 @@ def test_rows_of_a_model_keep_the_label_of_the_fit_and_may_have_another(run, her
     frame.to_csv("bare.csv", index=False)
     assert run("transform", "out/model.sidelight", "bare.csv", "--out", "c.csv").code == 0
     assert pd.read_csv("c.csv").columns[:2].tolist() == ["row", "z1"]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_model_of_complete_rows_says_why_it_takes_no_missing_entries(run, here, frame):
+    frame.to_csv("rows.csv", index=False)
+    assert run("embed", "rows.csv", "--no-report", "--set", "max_iter=10", "--out", "out").code == 0
+    frame.head(3).assign(kind="tulip").to_csv("new.csv", index=False)
+    done = run("transform", "out/model.sidelight", "new.csv", "--out", "z.csv")
+    assert done.code == 1
+    assert "Use --missing drop" in done.err
+    assert "the rows of the fit were complete, so the model takes no missing entries" in done.err

@@ -314,3 +314,17 @@ def test_the_error_of_each_column_is_said(run, here):
     assert errors["follows"] < both < errors["noise"]
     again = run("impute", "rows.csv", "--model", "fill.sidelight", "--out", "again.csv")
     assert f"follows: {gone[:, 0].sum()} of 200, error {errors['follows']:.2f}" in again.out
+
+
+def test_words_among_numbers_that_are_filled_are_named_and_bounds_stay_as_they_are(run, here):
+    rng = np.random.default_rng(0)
+    a = rng.normal(5, 1, 60).round(1)
+    written = a.astype(str).astype(object)
+    written[3], written[7] = "<4.0", "haemolysed"
+    pd.DataFrame({"a": written, "b": 2 * a}).to_csv("lab.csv", index=False)
+    done = run("impute", "lab.csv", "--method", "gaussian", "--out", "filled.csv")
+    assert done.code == 0, done.err
+    assert "a: 'haemolysed' read as missing, and filled." in done.out
+    filled = pd.read_csv("filled.csv", dtype=str)["a"].tolist()
+    assert filled[3] == "<4.0"
+    assert float(filled[7]) == pytest.approx(a[7], abs=0.11)

@@ -1,6 +1,7 @@
 """``sidelight look`` says what a file is, what its columns are, and what embed would do."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -195,3 +196,17 @@ def test_the_index_of_some_rows_that_pandas_wrote_is_left_out(run, here):
     done = run("embed", "rows.csv", "--out", "out", "--no-report", "--set", "max_iter=5")
     assert "3 columns are embedded: 3 numbers (a, b, c)." in done.out
     assert pd.read_csv("out/embedding.csv")["Unnamed: 0"].tolist() == index.tolist()
+
+
+def test_a_name_that_is_there_twice_is_said(run, here):
+    Path("twice.csv").write_text("a,b,a\n" + "".join(f"{k},{k % 7},{k % 5}\n" for k in range(20)))
+    assert "a is the name of several columns: the second is called a.1." in run("look", "twice.csv").out
+
+
+def test_columns_beside_pictures_are_named(run, here):
+    for k in range(6):
+        place = Path("pictures") / "ab"[k % 2]
+        place.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.full((4, 4), 30 * k, dtype=np.uint8)).save(place / f"{k}.png")
+    told = " ".join(run("look", "pictures", "--recursive").out.split())
+    assert "folder (2 values) is not embedded: it colours the map; --given folder factors it out." in told

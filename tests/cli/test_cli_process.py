@@ -37,7 +37,7 @@ def slowly(*args, callback, **kwargs):
     def tell(state):
         print("iterating", flush=True)
         time.sleep(0.2)
-        return callback(state)
+        return callback is not None and callback(state)
     return anneal(*args, callback=tell, **kwargs)
 
 fitting.anneal = slowly

@@ -104,6 +104,18 @@ def test_one_row_as_a_series_is_refused_with_the_way_out(model):
         model.transform(TABLE.iloc[0], given="a")
 
 
+@pytest.mark.parametrize(
+    "model", [make_pipeline(KernelInformationEmbedding(max_iter=5)), KernelInformationEmbedding(max_iter=5)]
+)
+def test_given_in_another_order_by_its_index_is_warned_of(model, recwarn):
+    rows, given = TABLE[["length", "rooms"]], pd.Series(GIVEN, index=TABLE.index)
+    model.fit(rows, given=given)
+    model.fit(rows, given=given.reset_index(drop=True))
+    assert not [one for one in recwarn if "another order" in str(one.message)]
+    with pytest.warns(UserWarning, match=r"has the labels of X in another order.*Give given\.loc\[X\.index\]"):
+        model.fit(rows, given=given[::-1])
+
+
 def test_dates_without_the_encoder_are_named():
     with pytest.raises(ValueError, match=r"X=dates in column 'day' are not numbers\. Put sidelight\.TableEncoder"):
         KernelInformationEmbedding().fit(TABLE[["length"]].assign(day=pd.Timestamp("2020-01-01")))

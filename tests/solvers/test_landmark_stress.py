@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from sidelight.neighbours.landmarks import landmark_distances
 from sidelight.solvers.eigen import landmark_scaling
@@ -51,3 +52,15 @@ def test_one_landmark_and_no_dimension():
     landmarks, D = landmark_distances(X, None, n_landmarks=1)
     assert np.isfinite(lower_stress(D, landmarks, X[:, :1])).all()
     assert lower_stress(D, landmarks, np.zeros((10, 0))).shape == (10, 0)
+
+
+@pytest.mark.parametrize("apart", [1e-8, 1e-12, 1e-15])
+def test_rows_that_are_nearly_equal_do_not_have_all_the_weight(apart):
+    X = np.repeat(sphere(40), 3, axis=0)
+    X += apart * np.random.default_rng(1).normal(size=X.shape)
+    landmarks, D = landmark_distances(X, None, n_landmarks=30)
+    Z = landmark_scaling(D, landmarks, 2)
+    found = lower_stress(D, landmarks, Z)
+    assert np.isfinite(found).all()
+    whole = np.where(D > 1e-3, D, 0.0)  # without those between rows that are nearly equal
+    assert stress(whole, landmarks, found) < 0.9 * stress(whole, landmarks, Z)

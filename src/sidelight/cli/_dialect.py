@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -33,12 +34,15 @@ class Dialect:
         A name for each entry of a row.
     has_heading : bool
         Whether the first line holds the names.
+    repeated : tuple of str
+        Names that the first line holds more than once.
     """
 
     delimiter: str
     quote: str
     names: tuple[str, ...]
     has_heading: bool
+    repeated: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
@@ -110,7 +114,8 @@ def find_dialect(text: str, suffix: str = ".csv", comment: str = "", delimiter: 
         return Dialect(mark, quote, tuple(unique_names(said)), has_heading=False)
     if all(numbers):
         return Dialect(mark, quote, tuple(f"x{i + 1}" for i in range(len(first))), has_heading=False)
-    return Dialect(mark, quote, tuple(unique_names(_with_row_names(first, rows[1:]))), has_heading=True)
+    again = tuple(name for name, times in Counter(first).items() if name and times > 1)
+    return Dialect(mark, quote, tuple(unique_names(_with_row_names(first, rows[1:]))), has_heading=True, repeated=again)
 
 
 def _find_delimiter(sample: str, quote: str, suffix: str) -> str:

@@ -56,6 +56,10 @@ class TableOptions:
         return "Numbers are used as they are, as asked."
 
 
+_NOTED = "' read as "
+"""In the reason of a column of which single entries were read otherwise than written: bounds, marks and words."""
+
+
 @dataclass(frozen=True)
 class EncodedTable:
     """Rows of a table as the user knows them, and the encoder that makes numbers of them.
@@ -122,7 +126,7 @@ class EncodedTable:
             names = [use.name for use in used if use.kind == kind]
             parts.append(f"{count_of(len(names), kind)} ({listed(names)})")
         verb = "is" if len(used) == 1 else "are"
-        told = [use for use in self.uses if not use.used or use.number_format or use.marks]
+        told = [use for use in self.uses if not use.used or use.number_format or use.marks or _NOTED in use.reason]
         more = len(told) - _MOST_SENTENCES
         return [
             f"{count_of(len(used), 'column')} {verb} embedded: {', '.join(parts)}.",

@@ -18,6 +18,7 @@ from sidelight.persistence import load, save
 from sidelight.tables._column_fill import has_interval
 from sidelight.tables._column_kinds import understand
 from sidelight.tables._fill_plan import read_gaps
+from sidelight.tables._number_text import is_missing_mark
 from sidelight.tables.imputer import METHODS, Imputer
 
 from ._columns import suggestion
@@ -86,6 +87,8 @@ def impute(talk: Output, request: ImputeRequest) -> None:
         talk.say(f"  {remark}")
     if imputer is None:
         imputer = _fitted(talk, file, request)
+        for sentence in _words_read_as_missing(imputer):
+            talk.say(f"  {sentence}")
     names = _known_names(file, imputer)
     found = _imputed(file.rows_of(names), imputer, request)
     write_filled(file, found, request.out)
@@ -155,6 +158,16 @@ def _fitted(talk: Output, file: GappedFile, request: ImputeRequest) -> Imputer:
             return imputer.fit(file.content)
         except (ValueError, TypeError) as error:
             raise CommandError(str(error).removeprefix("Imputer: ")) from error
+
+
+def _words_read_as_missing(imputer: Imputer) -> list[str]:
+    """A sentence for each column of numbers with words that are taken for missing entries, and so are filled."""
+    found = {
+        use.name: [mark for mark in use.marks if not is_missing_mark(mark)] for use in imputer.columns_ if use.used
+    }
+    return [
+        f"{name}: {', '.join(map(repr, words))} read as missing, and filled." for name, words in found.items() if words
+    ]
 
 
 def _has_gaps(file: GappedFile) -> bool:

@@ -93,10 +93,15 @@ def _tell_matrix(talk: Output, path: Path, kind: str, matrix: Matrix) -> None:
     gaps = 0 if is_sparse(matrix.X) else int((~np.isfinite(matrix.X)).sum())
     would = [f"embed would embed {count_of(n, 'row')} of {count_of(d, 'number')}, as they are."]
     would += [_missing_sentence(gaps, "")] if gaps else []
+    beside = [
+        f"{name} ({count_of(int(matrix.colours[name].nunique()), 'value')}) is not embedded: "
+        f"it colours the map; --given {shlex.quote(name)} factors it out."
+        for name in list(matrix.colours.columns)[:_MOST_NAMES]
+    ]
     talk.answer |= {"file": title_of(path), "kind": kind, "rows": n, "columns": [], "n_columns": d}
     talk.answer |= {"colours": list(matrix.colours.columns), "remarks": matrix.remarks, "would": would}
     talk.say(f"{title_of(path)}: {kind}; {count_of(n, 'row')}, {count_of(d, 'column')}", style="bold")
-    _tell_sentences(talk, matrix.remarks, would)
+    _tell_sentences(talk, matrix.remarks, [*would, *beside])
 
 
 def _tell_table(talk: Output, path: Path, table: Table, how: Reading, kinds: Mapping[str, str]) -> None:

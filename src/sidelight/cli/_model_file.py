@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from sidelight.base.capabilities import capabilities, feature_names_of, given_of
-from sidelight.base.chain import Chain, as_chain, name_of
+from sidelight.base.chain import Chain, as_chain, last_step_of, name_of
 from sidelight.base.columns import chosen_columns
 from sidelight.base.informed_pipeline import InformedPipeline
 from sidelight.base.messages import count_of
@@ -173,9 +173,19 @@ class ModelFile:
             matrix = self._encoded(matrix)
         matrix = complete(matrix, missing, self.means)
         if has_gaps(matrix.X) and not self.takes_gaps:
-            complete(matrix, "error")
+            self._refuse_gaps(matrix)
         X = matrix.X if self.scaling is None else self.scaling.apply(matrix.X)
         return matrix, X if feature_names_of(self.model) is None else matrix.features(X)
+
+    def _refuse_gaps(self, matrix: Matrix) -> None:
+        """Raise the error about missing entries, which a model takes only if the rows of its fit had some."""
+        try:
+            complete(matrix, "error")
+        except CommandError as error:
+            if getattr(last_step_of(self.model), "missing", None) != "refuse":
+                raise
+            rule = "the rows of the fit were complete, so the model takes no missing entries"
+            raise CommandError(f"{error} ({rule}; a category that was not in the fit counts as missing)") from error
 
     def _encoded(self, matrix: Matrix) -> Matrix:
         """Rows of an array as the code of a table with the same columns in the same order."""

@@ -44,6 +44,7 @@ def read_text(source: Source) -> tuple[pd.DataFrame, str, list[str]]:
     frame = _restore_text(_parse(text, dialect), text, dialect)
     if n_comments:
         remarks.append(f"{n_comments} comment {'line is' if n_comments == 1 else 'lines are'} left out.")
+    remarks += [f"{name} is the name of several columns: the second is called {name}.1." for name in dialect.repeated]
     remarks += _short_lines(frame, text, dialect)
     frame = frame.drop(columns=[name for name in frame.columns if _is_trailing(frame, name)])
     return frame, f"{_KINDS.get(dialect.delimiter, 'text')} {dialect.words}, {encoding}", remarks

@@ -14,7 +14,7 @@ import functools
 import math
 from collections import OrderedDict
 from threading import Lock
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -38,10 +38,18 @@ class Grid(NamedTuple):
     oversampling: float
 
 
+class _Plan(Protocol):
+    """A transform of finufft."""
+
+    def setpts(self, *angles: Array) -> object: ...
+
+    def execute(self, data: Array) -> Array: ...
+
+
 class _Kept:
     """A plan, and the points that it was given last."""
 
-    def __init__(self, plan: Untyped) -> None:
+    def __init__(self, plan: _Plan) -> None:
         self.plan = plan
         self.points: list[Array] | None = None
 
@@ -89,8 +97,8 @@ def _modes(key: _Key) -> int:
     return math.prod(key[0].shape) * key[2]
 
 
-def _new_plan(grid: Grid, kind: int, count: int) -> Untyped:
-    return library().Plan(
+def _new_plan(grid: Grid, kind: int, count: int) -> _Plan:
+    plan: _Plan = library().Plan(
         kind,
         grid.shape,
         n_trans=count,
@@ -100,6 +108,7 @@ def _new_plan(grid: Grid, kind: int, count: int) -> Untyped:
         nthreads=1,
         upsampfac=grid.oversampling,
     )
+    return plan
 
 
 @functools.cache

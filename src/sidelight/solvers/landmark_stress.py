@@ -20,6 +20,7 @@ __all__ = ["lower_stress"]
 
 
 _SMALLEST = 0.02  # quantile of the distances below which all weights are the same
+_LEAST = 1e-3  # of the mean distance: the same, where rows that are nearly equal would have all the weight
 _STEPS = 20, 6  # of the landmarks, of the others
 _TINY = 1e-12  # least distance on the map, as a share of the largest
 
@@ -46,7 +47,7 @@ def lower_stress(D: Array, landmarks: Array, Z: Array) -> Array:
     positive = D[D > 0]
     if not len(positive) or not Z.shape[1]:
         return Z
-    W = 1.0 / np.maximum(D, np.quantile(positive, _SMALLEST))
+    W = 1.0 / np.maximum(D, max(np.quantile(positive, _SMALLEST), _LEAST * float(positive.mean())))
     least = _TINY * float(D.max()) + 1e-300
     P = _landmarks_moved(D[:, landmarks], W[:, landmarks], Z[landmarks], least)
     W /= W.sum(axis=0)
