@@ -1,0 +1,39 @@
+"""A run of the flagship's benchmark is kept as the pages read it."""
+
+import json
+
+from benchmarks.map_records import main, mnist_record
+
+RUN = {
+    "details": {
+        "mnist": {
+            "seconds": {"ours": 30.04, "UMAP": 100.0},
+            "MiB": {"ours": 800.4, "UMAP": 1000.6},
+            "UMAP, warm": 33.3,
+        },
+        "MNIST 70,000 x 784: quality": {
+            "10-NN accuracy": {"ours": 0.97431, "UMAP": 0.9687},
+            "trustworthiness": {"ours": 0.98894, "UMAP": 0.9584},
+        },
+    },
+    "machine": {"cores": 2},
+}
+
+
+def test_a_method_has_all_its_numbers():
+    assert mnist_record(RUN) == {
+        "Sidelight": {"seconds": 30.0, "accuracy": 0.9743, "trustworthiness": 0.9889, "mebibytes": 800},
+        "UMAP": {
+            "seconds": 100.0, "accuracy": 0.9687, "trustworthiness": 0.9584, "mebibytes": 1001, "second_time": 33.3,
+        },
+    }  # fmt: skip
+
+
+def test_other_parts_of_the_file_stay(tmp_path):
+    run, kept = tmp_path / "run.json", tmp_path / "kept.json"
+    run.write_text(json.dumps(RUN))
+    kept.write_text(json.dumps({"mnist": {"methods": {}}, "growth": {"rows": {"10": 1}}}))
+    main(run, kept)
+    found = json.loads(kept.read_text())
+    assert found["growth"] == {"rows": {"10": 1}}
+    assert found["mnist"]["methods"] == mnist_record(RUN)
