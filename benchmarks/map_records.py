@@ -1,18 +1,20 @@
-"""Keep a run of ``large_maps mnist`` for the pages: ``python -m benchmarks.map_records`` after it.
+"""Keep runs of ``large_maps mnist`` and ``growth`` for the pages: ``python -m benchmarks.map_records mnist growth``.
 
-Reads ``benchmarks/results/large_maps_mnist.json`` and writes the part ``mnist`` of ``docs/files/large_maps.json``, from
-which `benchmarks.page_numbers` takes the table of 70,000 digits.
+Reads ``benchmarks/results/large_maps_SECTION.json`` and writes that part of ``docs/files/large_maps.json``, from which
+`benchmarks.page_numbers` takes the tables of 70,000 digits and of a million rows.
 """
 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import KEPT, RESULTS, commit
 
-__all__ = ["mnist_record"]
+__all__ = ["growth_record", "keep", "mnist_record"]
 
 _DIGITS = {"seconds": 1, "second_time": 1, "accuracy": 4, "trustworthiness": 4, "mebibytes": 0}
 
@@ -34,18 +36,36 @@ def mnist_record(run: dict[str, Any]) -> dict[str, dict[str, float]]:
     return methods
 
 
-def main(run: Path = RESULTS / "large_maps_mnist.json", kept: Path = KEPT / "large_maps.json") -> None:
-    """Write the record."""
-    found = json.loads(run.read_text(encoding="utf-8"))
+def growth_record(run: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """Number of rows -> seconds, gigabytes (data included) and trustworthiness of a run."""
+    found = {check["what"]: check["ours"] for check in run["checks"]}
+    rows = {}
+    for n in run["details"]["growth"]["sizes"]:
+        what = f"mixture {n:,} x 50"
+        rows[str(n)] = {
+            "seconds": round(found[f"{what}: seconds"], 1),
+            "gigabytes": round(found[f"{what}: memory, data included"], 2),
+            "trustworthiness": round(found[f"{what}: trustworthiness"], 4),
+        }
+    return rows
+
+
+_RECORDS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
+    "mnist": ("methods", mnist_record),
+    "growth": ("rows", growth_record),
+}
+
+
+def keep(section: str, results: Path = RESULTS, kept: Path = KEPT / "large_maps.json") -> None:
+    """Put a run of a section into the file."""
+    run = json.loads((results / f"large_maps_{section}.json").read_text(encoding="utf-8"))
     file = json.loads(kept.read_text(encoding="utf-8"))
-    file["mnist"] = {
-        "command": "python -m benchmarks.large_maps mnist",
-        "commit": commit(),
-        "machine": found["machine"],
-        "methods": mnist_record(found),
-    }
+    name, record = _RECORDS[section]
+    command = f"python -m benchmarks.large_maps {section}"
+    file[section] = {"command": command, "commit": commit(), "machine": run["machine"], name: record(run)}
     kept.write_text(json.dumps(file, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    for chosen in sys.argv[1:]:
+        keep(chosen)

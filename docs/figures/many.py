@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,27 +14,18 @@ from matplotlib.figure import Figure
 from sidelight import KernelInformationEmbedding
 from sidelight.datasets import load_mnist, swiss_roll
 
-GROWN = {
-    10_000: (9.0, 0.35),
-    30_000: (15.5, 0.44),
-    100_000: (29.5, 0.82),
-    300_000: (74.9, 1.91),
-    1_000_000: (256.2, 5.44),
-}
-"""Rows of 50 columns: seconds from the import to the map, GB with the data (``benchmarks.large_maps growth``)."""
-THEIRS = (250_000, 444.8)  # openTSNE, in the same run
-
 
 def growth() -> Figure:
     """Seconds and memory of a fit by levels against rows, as the benchmark measured them."""
+    kept = json.loads((Path(__file__).parents[1] / "files" / "large_maps.json").read_text(encoding="utf-8"))
+    grown = {int(n): found for n, found in kept["growth"]["rows"].items()}
     figure, axes = panels(2, width=9.0, height=3.4)
-    rows = np.array(list(GROWN))
-    seconds, memory = np.array(list(GROWN.values())).T
+    rows = np.array(list(grown))
+    seconds, memory = (np.array([found[what] for found in grown.values()]) for what in ("seconds", "gigabytes"))
     for ax, values, unit in ((axes[0], seconds, "seconds"), (axes[1], memory, "GB")):
         ax.loglog(rows, values, "o-", color="tab:blue", label="ours")
         ax.loglog(rows, values[-1] * rows / rows[-1], ":", color="0.6", label="in proportion to the rows")
         ax.set(xlabel="rows of 50 columns", ylabel=unit)
-    axes[0].loglog(*THEIRS, "s", color="tab:orange", label="openTSNE")
     axes[0].legend(fontsize=8, frameon=False)
     plt.close(figure)
     return figure

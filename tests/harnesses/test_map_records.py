@@ -2,7 +2,7 @@
 
 import json
 
-from benchmarks.map_records import main, mnist_record
+from benchmarks.map_records import growth_record, keep, mnist_record
 
 RUN = {
     "details": {
@@ -29,11 +29,20 @@ def test_a_method_has_all_its_numbers():
     }  # fmt: skip
 
 
+def test_a_number_of_rows_has_all_its_numbers():
+    checks = {"seconds": 9.04, "memory, data included": 0.351, "trustworthiness": 0.99841}
+    run = {
+        "details": {"growth": {"sizes": [10_000]}},
+        "checks": [{"what": f"mixture 10,000 x 50: {what}", "ours": value} for what, value in checks.items()],
+    }
+    assert growth_record(run) == {"10000": {"seconds": 9.0, "gigabytes": 0.35, "trustworthiness": 0.9984}}
+
+
 def test_other_parts_of_the_file_stay(tmp_path):
-    run, kept = tmp_path / "run.json", tmp_path / "kept.json"
-    run.write_text(json.dumps(RUN))
+    kept = tmp_path / "kept.json"
+    (tmp_path / "large_maps_mnist.json").write_text(json.dumps(RUN))
     kept.write_text(json.dumps({"mnist": {"methods": {}}, "growth": {"rows": {"10": 1}}}))
-    main(run, kept)
+    keep("mnist", tmp_path, kept)
     found = json.loads(kept.read_text())
     assert found["growth"] == {"rows": {"10": 1}}
     assert found["mnist"]["methods"] == mnist_record(RUN)
