@@ -148,7 +148,8 @@ def test_with_given_columns_are_looked_at_after_its_effect(kinds, tmp_path):
     path = report.write(fitted, tmp_path / "r.html", X=X, given=given, colours={"kind": kind})
     found = section(path.read_text(encoding="utf-8"), "groups")
     assert "after subtracting the effect of given" in found
-    assert "elsewhere" not in found
+    assert "elsewhere" in found
+    assert "means and shares are of the data before" in found
 
 
 def test_quality_says_which_share_of_the_rows_can_be_believed(page, fitted, kinds):

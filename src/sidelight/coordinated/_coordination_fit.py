@@ -223,11 +223,11 @@ def glue(
     placement : Placement or None
         What was chosen for these charts; None: by ``settings.alignment``.
     latent : array of shape (m, q) or None
-        Its latent points of the sample, where they are known.
+        Its latent points of the sample, where they are known; of fewer rows they are computed again.
     """
     problem = _Problem.of(rows, views, sample, settings)
     if placement is not None and placement.alignment != "coordination":
-        if latent is None:
+        if latent is None or len(latent) != len(sample):  # the search may have seen fewer rows
             latent = target(sample, placement, settings.n_components, settings.n_jobs)
         return problem.placed(problem.features(sample), latent, placement)
     if settings.alignment == "geodesic":
