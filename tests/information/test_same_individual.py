@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sidelight import KernelInformationEmbedding
+from sidelight.information._individuals import checked_individuals
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 ASKED = {"given": "after", "given_now": "before", "residual": "row"}
@@ -46,7 +47,7 @@ def test_what_cannot_be_calibrated_is_refused():
     assert found.counterfactual_interval(new[:2], **ASKED, individuals=who, level=0.83).lower.shape == (2, 8)
     with pytest.raises(ValueError, match="residual=row needs individuals for intervals"):
         found.counterfactual_interval(new, **ASKED)
-    with pytest.raises(ValueError, match="does not have one entry for each of the 50 training rows"):
+    with pytest.raises(ValueError, match="does not have one entry for each of the 50 training rows with a known given"):
         found.counterfactual_interval(new, **ASKED, individuals=who[:-1])
     now = np.array(["before", None], dtype=object)
     with pytest.raises(ValueError, match="is missing in some rows"):
@@ -68,3 +69,18 @@ def test_the_widths_are_in_units_of_the_data():
         ends = found.counterfactual_interval(scale * new, **ASKED, individuals=who)
         widths.append((ends.upper - ends.lower) / scale)
     np.testing.assert_allclose(widths[1], widths[0], rtol=1e-3)
+
+
+@pytest.mark.parametrize("labels", [[1.0, np.nan, 1.0, np.nan], ["a", None, "a", float("nan")]])
+def test_rows_of_unknown_individuals_are_of_nobody_else(labels):
+    assert checked_individuals("Model", np.array(labels, dtype=object), 4).tolist() == [0, 1, 0, 2]
+    assert checked_individuals("Model", np.array(labels), 4).tolist() == [0, 1, 0, 2]
+
+
+def test_rows_without_a_category_have_no_individual():
+    X, group, who, new, _ = twins(both=12, alone=20, new=5)
+    group = np.array([None, *group[1:]], dtype=object)
+    found = KernelInformationEmbedding(max_iter=5, tol=1e-1).fit(X, given=group)
+    with pytest.raises(ValueError, match=r"each of the 63 training rows with a known given.*without the rows whose"):
+        found.counterfactual_interval(new, **ASKED, individuals=who, level=0.8)
+    assert found.counterfactual_interval(new, **ASKED, individuals=who[1:], level=0.8).lower.shape == new.shape

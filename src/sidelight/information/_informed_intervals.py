@@ -95,8 +95,9 @@ class InformedIntervals(CounterfactualMixin):
         X, given, given_now, residual
             As for ``counterfactual``.
         individuals : array of shape (n,), default=None
-            For ``residual="row"``: who each training row is, by any labels. At least ``level / (1 - level)`` of the
-            individuals (nine for 0.9) must have rows in both categories. The width is the same for all rows.
+            For ``residual="row"``: who each training row with a known ``given`` is, by any labels (None, NaN: nobody
+            else). At least ``level / (1 - level)`` of the individuals (nine for 0.9) must have rows in both
+            categories. The width is the same for all rows.
         level : float, default=0.9
             Between 0 and 1.
         """
