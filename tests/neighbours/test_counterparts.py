@@ -20,8 +20,8 @@ def clusters(seed, present, count=60, d=8, shift=0.0):
     return X, codes, kind
 
 
-def slow(X, codes, k=5, pool=10, usual=0.95, soft=0.04):
-    """The formulas of the module, with loops over rows and all pairs."""
+def slow(X, codes, k=5, pool=10, usual=0.95, soft=0.04, repeats=0):
+    """The formulas of the module, with loops over rows and all pairs; every row has so many ``repeats``."""
     D = cdist(X, X, "sqeuclidean")
     np.fill_diagonal(D, np.inf)
     counts = np.bincount(codes)
@@ -30,8 +30,13 @@ def slow(X, codes, k=5, pool=10, usual=0.95, soft=0.04):
     def near(i, s, m):
         return members[s][np.argsort(D[i, members[s]], kind="stable")[:m]]
 
+    def own(i, a, m):
+        return near(i, a, repeats + m)[repeats:]
+
     def rivalry(i, a, s, reach):
-        return np.mean([np.log(D[i, j] / np.sort(D[j, members[a]])[reach - 1]) for j in near(i, s, k)])
+        skipped = repeats if s == a else 0
+        chosen = own(i, a, k) if s == a else near(i, s, k)
+        return np.mean([np.log(D[i, j] / np.sort(D[j, members[a]])[reach + skipped - 1]) for j in chosen])
 
     def pooled(values, a):
         return {i: np.mean([values[i], *(values[j] for j in near(i, a, pool))]) for i in members[a]}
@@ -39,12 +44,12 @@ def slow(X, codes, k=5, pool=10, usual=0.95, soft=0.04):
     R = np.ones((len(X), len(counts)))
     for a in range(len(counts)):
         null = pooled({i: rivalry(i, a, a, k) for i in members[a]}, a)
-        wide = {i: np.log(D[i, near(i, a, 2 * k)[k:]].mean() / D[i, near(i, a, k)].mean()) for i in members[a]}
+        wide = {i: np.log(D[i, own(i, a, 2 * k)[k:]].mean() / D[i, own(i, a, k)].mean()) for i in members[a]}
         bars = [np.quantile(list(part.values()), usual) for part in (null, pooled(wide, a))]
         for s in set(range(len(counts))) - {a}:
             reach = int(np.ceil(2 * k * max(1.0, counts[a] / counts[s])))
             t = pooled({i: rivalry(i, a, s, reach) for i in members[a]}, a)
-            e = {i: np.log(D[i, near(i, s, k)].mean() / D[i, near(i, a, k)].mean()) for i in members[a]}
+            e = {i: np.log(D[i, near(i, s, k)].mean() / D[i, own(i, a, k)].mean()) for i in members[a]}
             e = pooled(e, a)
             left = max(0.0, np.median([e[i] for i in members[a] if t[i] < bars[0]]))
             for i in members[a]:
@@ -55,6 +60,26 @@ def slow(X, codes, k=5, pool=10, usual=0.95, soft=0.04):
 def test_it_is_the_formula():
     X, codes, _ = clusters(0, [[0, 1], [0], [0, 1]], count=25)
     np.testing.assert_allclose(counterparts(X, codes).share, slow(X, codes), rtol=1e-7, atol=1e-12)
+
+
+def visits(seed, present, each, count=60, noise=0.1):
+    """Clusters as above, each row measured ``each`` times, with ``noise``."""
+    X, codes, kind = (np.repeat(part, each, axis=0) for part in clusters(seed, present, count=count))
+    return X + noise * np.random.default_rng(seed).normal(size=X.shape), codes, kind
+
+
+def test_it_is_the_formula_for_rows_measured_several_times():
+    X, codes, _ = visits(0, [[0, 1], [0]], 3, count=20)
+    np.testing.assert_allclose(counterparts(X, codes).share, slow(X, codes, repeats=2), rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("each", [2, 3, 5])
+def test_repeated_measurements_are_not_taken_for_rows_without_counterparts(each):
+    """Visits of a patient lie nearer to each other than those of others, and all are in the patient's group."""
+    X, codes, kind = visits(0, [[0, 1, 2], [0, 1]], each)
+    share = counterparts(X, codes).share
+    assert share[kind != 2].mean() > 0.85
+    assert share[(codes == 0) & (kind == 2), 1].mean() < 0.05
 
 
 @pytest.mark.parametrize("seed", range(3))
