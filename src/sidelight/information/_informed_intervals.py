@@ -13,6 +13,7 @@ from sidelight.base.types import Array
 from sidelight.maps.calibration import half_widths
 from sidelight.maps.interval_mixin import check_enough_rows, has_place_intervals, has_row_intervals, intervals_around
 from sidelight.maps.left_out_rows import LeftOutRows
+from sidelight.maps.repeated_rows import warn_of_repeats
 from sidelight.side.one_value import with_columns_of
 
 from ._counterfactual_mixin import CounterfactualMixin, has_counterfactual
@@ -139,6 +140,7 @@ class InformedIntervals(CounterfactualMixin):
         memo, key = self.forward_.memo, f"left-out counterfactuals {knows_now}"
         if key not in memo:
             check_enough_rows(self, len(self.forward_.outputs))
+            warn_of_repeats(self, self.forward_.outputs, memo)
             maps = self._informed_maps()
             places = maps.places
             left = left_out_informed(

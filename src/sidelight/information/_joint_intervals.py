@@ -20,6 +20,7 @@ from sidelight.maps.calibration import Calibration
 from sidelight.maps.interval_mixin import check_enough_rows, intervals_around
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.left_out_rows import fit_allowance, in_folds
+from sidelight.maps.repeated_rows import warn_of_repeats
 from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.maps.views import ViewMaps
 from sidelight.maps.without_rows import backward_without, inputs_of, kernel_map_without
@@ -63,6 +64,7 @@ class JointIntervals(TwoWayMixin):
             first, second = self.views_
             pairs = paired_rows(inputs_of(first.forward), inputs_of(second.forward))
             check_enough_rows(self, len(pairs))
+            warn_of_repeats(self, inputs_of(self.prediction_), memo)
             memo[key] = left_out_predictions(first, second, self.prediction_, pairs, self.n_jobs)
         found: Calibration = memo[key]
         return found

@@ -26,6 +26,7 @@ from .interpolation import BackwardMap
 from .jacobian_mixin import InverseJacobianMixin
 from .kernel_map import KernelMap
 from .left_out_rows import LeftOutRows, left_out_rows
+from .repeated_rows import warn_of_repeats
 from .truncated import TruncatedFrame
 from .two_way import TwoWayMaps
 from .weights import PrecomputedWeights
@@ -148,6 +149,7 @@ class IntervalMixin(InverseJacobianMixin):
         key = f"left-out {what} {which}"
         if key not in memo:
             check_enough_rows(self, len(self.forward_.outputs))
+            warn_of_repeats(self, self.forward_.outputs, memo)
             found = self._left_out_rows(which)
             memo[f"left-out rows {which}"], memo[f"left-out places {which}"] = found.of_rows, found.of_places
         calibration: Calibration = memo[key]

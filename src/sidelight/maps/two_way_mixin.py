@@ -24,6 +24,7 @@ from .kernel_map import KernelMap
 from .local_density import LocalDensity
 from .novelty_mixin import NoveltyMixin
 from .parzen import ParzenDensity
+from .repeated_rows import warn_of_repeats
 from .smooth_map import SmoothMap
 from .truncated import TruncatedFrame
 from .two_way import TwoWayMaps, framed_log_density
@@ -233,6 +234,7 @@ class TwoWayMixin(MapRepresentation, IntervalMixin, NoveltyMixin, TransformerMix
 
     def _p_values(self, X: Any) -> tuple[Array, int]:
         X = self._checked(X)
+        warn_of_repeats(self, self.forward_.outputs, self.forward_.memo)
         density = self._shaped_density() or self.density_
         return density.p_value(self.frame_.inside(X), self.n_jobs), len(density.own_log_densities)
 

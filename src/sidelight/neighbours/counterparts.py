@@ -21,11 +21,8 @@ as what is left of the effect, e⁰_as ≥ 0,
 is near 1 where row i has counterparts in s and near 0 where it has none. Nothing depends on the order of the rows.
 
 Repeated measurements (visits of one patient, frames of one film) lie nearer to each other than any row of another group
-can, without anything missing there. So the c nearest rows of a row's own group are skipped in all of the above, where c
-is the usual number of repeats, found where distances jump: with v_k the mean of log(|x_i - x_(k+1)|² / |x_i - x_(k)|²),
-clipped at 3, over the rows i of the group and their k-th nearest, k v_k is nearly constant for a smooth density
-(2 / dimension). c is the largest k ≤ 9 at which it exceeds 2.5 times its median over k = 10 to 19 and half of its
-maximum (the repeats of the next individual jump, too, but less), and 0 if there is none.
+can, without anything missing there. So the nearest rows of a row's own group are skipped in all of the above, as many
+as a row usually has repeats (``repeats``).
 
 What is left of the effect between two groups is the mean of both medians, max(0, (med e_as + med e_sa) / 2): a group of
 more rows is nearer from one side and farther from the other, after an offset or another spread both are farther.
@@ -40,6 +37,7 @@ import numpy as np
 
 from sidelight.base.types import Array
 
+from .repeats import MOST_REPEATS, usual_repeats
 from .strata import InStratum, nearest_in_strata
 
 __all__ = ["FEWEST", "TOGETHER", "Counterparts", "counterparts", "rows_alone"]
@@ -52,8 +50,6 @@ TOGETHER = 0.35
 _NEAR = 5  # neighbours in another group
 _POOLED = 10  # neighbours in the own group whose ratios are averaged
 _MOST = 60  # longest list of a large group
-_MOST_REPEATS, _LISTED = 9, 20  # largest c, and the rows that are needed to find it
-_JUMP, _CLIPPED = 2.5, 3.0  # of k v_k over its median beyond repeats, and the largest log ratio that counts
 _USUAL = 0.95  # quantile of the null
 _SOFT = 0.04  # excess over the null at which the representation is 1/e
 _HARDLY = 0.1  # representation in a group below which a row has no counterparts there
@@ -92,13 +88,13 @@ def counterparts(points: Array, codes: Array, *, effect_left: bool = True, n_job
     if len(told) < 2:
         return Counterparts(share, 0.0, 0.0, np.zeros((len(counts), len(counts))))
     smallest = int(counts[told].min())
-    widths = np.clip(np.ceil(2 * _NEAR * counts / smallest), _LISTED, _MOST).astype(int)
+    widths = np.clip(np.ceil(2 * _NEAR * counts / smallest), _POOLED + MOST_REPEATS, _MOST).astype(int)
     lists = _Lists.of(nearest_in_strata(points, codes, widths, n_jobs=n_jobs), len(points))
     distances, of_matches = [], []
     medians = np.full((len(counts), len(counts)), -np.inf)  # of both directions, else nothing is told
     for a in told:
         rows = np.flatnonzero(codes == a)
-        repeats = _repeats(lists.squares[a][rows])
+        repeats = usual_repeats(points[rows])
         rivalry_bar, distance_bar = _null(lists, rows, a, repeats)
         for s in told:
             if s == a:
@@ -122,25 +118,6 @@ def counterparts(points: Array, codes: Array, *, effect_left: bool = True, n_job
 def _reach(counts: Array, a: int, s: int) -> int:
     """How many rows of ``a`` may correspond to five of ``s``, by the sizes of the groups."""
     return int(min(_MOST, np.ceil(2 * _NEAR * max(1.0, counts[a] / counts[s]))))
-
-
-def _repeats(squares: Array) -> int:
-    """Number c of repeats of a row, from squared distances (m, w) to the nearest rows of its own group, in order.
-
-    Examples
-    --------
-    >>> smooth = np.arange(1.0, 21.0)[None, :]  # as of a density in two dimensions
-    >>> repeated = np.concatenate([[0.01, 0.02], np.arange(3.0, 21.0)])[None, :]
-    >>> _repeats(smooth), _repeats(repeated)
-    (0, 2)
-    """
-    if squares.shape[1] < _LISTED:
-        return 0
-    k = np.arange(1, _LISTED)
-    jumps = k * np.minimum(np.diff(np.log(squares[:, :_LISTED]), axis=1), _CLIPPED).mean(axis=0)
-    bar = max(_JUMP * float(np.median(jumps[_MOST_REPEATS:])), 0.5 * float(jumps.max()))
-    large = np.flatnonzero(jumps[:_MOST_REPEATS] > bar)
-    return int(large[-1]) + 1 if len(large) else 0
 
 
 def _null(lists: _Lists, rows: Array, a: int, repeats: int) -> tuple[float, float]:
