@@ -64,7 +64,7 @@ def test_few_and_equal_rows_have_none():
 def test_intervals_and_alarms_warn_once_and_say_what_to_do(ask):
     X = people(0, 80, 4, 0.01)
     model = TwoWayEmbedding().fit(X)
-    with pytest.warns(ExtrapolationWarning, match=r"clumps of about 4 look .* not for new individuals\. .* one row"):
+    with pytest.warns(ExtrapolationWarning, match=r"clumps of about 4 look like .* new individuals\. .* one row"):
         ask(model, X[:5])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -24,10 +24,8 @@ def warn_of_repeats(owner: object, rows: npt.NDArray[Any], memo: dict[str, Any])
         return
     memo["repeats"] = usual_repeats(np.asarray(rows, dtype=np.float64))
     if memo["repeats"]:
-        seen = f"rows with {memo['repeats']} others each that are far nearer than the rest"
-        rule = (
-            "look like repeated measurements: intervals and rates of false alarms hold for further measurements of the"
-        )
-        rule = f"{rule} same individuals, and not for new individuals"
-        remedy = "For these, fit to one row, or the mean row, of each individual"
+        seen = f"rows in clumps of about {memo['repeats'] + 1}"
+        rule = "look like repeated measurements of the same individuals: intervals and rates of false alarms hold for"
+        rule = f"{rule} further measurements of these, and not for new individuals"
+        remedy = "For new individuals, fit to one row, or the mean row, of each"
         warn(error_message(owner, "training rows", seen, rule, remedy), ExtrapolationWarning)
