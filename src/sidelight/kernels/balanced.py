@@ -20,9 +20,8 @@ Only the order of the rows *within* a stratum matters, so distances need not be 
 Cost: the neighbours (``neighbours.strata``), O(n k log k) for paths along the graph; memory O(n (3 perplexity + 6 S)).
 
 ``short`` neighbour lists (the multilevel solver) are for many rows: twice the perplexity instead of three times, at
-least 3 rows of a stratum. Each row searches at most 12 of the strata, in turns, so that on average it has the same
-share of neighbours in each. (With confounding it searches all, as only some hold its counterparts.) Time and memory
-then do not grow with the number of strata.
+least 3 rows of a stratum. With many categories these would lie far off and fill the memory. So more than 12 are merged
+to 12 strata, unless it is known how far rows are represented in each, or the strata are cells of numbers.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from sidelight.base.types import Array, SparseMatrix
 from sidelight.neighbours.graph import along_graph, joined_graph
 from sidelight.neighbours.search import Neighbours
 from sidelight.neighbours.sparse_distances import SparseDistances, reach
-from sidelight.neighbours.strata import InStratum, nearest_in_strata
+from sidelight.neighbours.strata import FEW_STRATA, InStratum, merged, nearest_in_strata
 
 from .bandwidths import perplexity_rows
 from .data_kernel import DataKernel
@@ -50,7 +49,6 @@ _LEAST_MASS = 0.05  # below it a stratum is no neighbour in the graph
 _LEAST_SHARE = 0.3  # of the share of a stratum, which it must have around a row to be its neighbour in the graph
 _SHARPNESS = 4.0
 _FEW_ROWS = 200  # of which the shares around a row are half those of the strata: what few rows tell is noise
-_VISITS = 12  # strata that a row searches, with short lists
 _WALK = 3  # times as many rows are searched along the graph as are kept, so that every stratum is met
 
 
@@ -102,13 +100,14 @@ def balanced_kernel(
     DataKernel
         Sparse, with its neighbour lists and graph.
     """
-    visits = None if confounded or represented is not None or not short else _VISITS
+    if short and represented is None and not confounded and not numbers:
+        codes = merged(codes, FEW_STRATA)
     n, share = len(points), np.bincount(codes) / len(codes)
     p = np.maximum(1.5 if short else 2.0, perplexity * share)
     k = np.rint(2 * p).astype(int) if short else np.rint(3 * p).astype(int) + 1
     edges = np.maximum(2, np.ceil((n_neighbors or 0) * share)).astype(int)
     lengths = np.maximum(k, edges) if n_neighbors is not None else k
-    strata = nearest_in_strata(points, codes, lengths, precomputed=precomputed, visits=visits, n_jobs=n_jobs)
+    strata = nearest_in_strata(points, codes, lengths, precomputed=precomputed, n_jobs=n_jobs)
     close = np.ones((n, len(share))) if represented is None else represented
     if confounded and represented is None:
         close = confounded_stratum_factors(stratum_distances(strata, n), codes)

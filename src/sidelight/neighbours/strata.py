@@ -10,9 +10,6 @@ search. Beyond 64 columns that search is in 64 principal components, and a few m
 re-ranked in all columns. Cost: O(n² d), or O(n √n r) for each stratum; memory O(n Σk).
 If not all distances are known (``sparse_distances``), a row has the nearest known rows of a stratum, and none where no
 distance is known.
-
-With many strata, a row need not search them all: with ``visits`` v of S, row number t of its stratum (in random
-order) searches the strata t v, t v + 1, ..., t v + v - 1 modulo S, so that all strata meet evenly.
 """
 
 from __future__ import annotations
@@ -30,10 +27,13 @@ from .reduction import reduction
 from .search import EXACT_SECONDS, Neighbours, distances_to_listed, exact_seconds, smallest
 from .sparse_distances import SparseDistances
 
-__all__ = ["MOST_STRATA", "InStratum", "cells", "centres", "codes_of", "merged", "nearest_in_strata"]
+__all__ = ["FEW_STRATA", "MOST_STRATA", "InStratum", "cells", "centres", "codes_of", "merged", "nearest_in_strata"]
 
 
 MOST_STRATA = 48
+"""Categories that are kept apart."""
+FEW_STRATA = 12
+"""Strata that more categories are merged to: a stratum of few rows has none near most rows."""
 _CELLS, _ROWS_PER_CELL = 9, 20
 _BUDGET = 1_000_000  # numbers in the temporaries of one tile
 _COMPONENTS = 64  # the most columns that an index searches without a reduction of its own
@@ -82,11 +82,16 @@ def centres(distinct: Array, weight: Array, count: int, *, n_init: int = 1) -> t
 
 
 def merged(codes: Array, most: int = MOST_STRATA) -> Array:
-    """Reduce the codes (n,) to at most ``most`` strata: codes equal modulo ``most`` are merged.
+    """Reduce more than ``most`` codes (n,) to twelve strata: codes equal modulo twelve are merged.
 
     A row then searches several categories at once, and no category is favoured.
+
+    Examples
+    --------
+    >>> merged(np.arange(50))[[0, 11, 12, 49]], merged(np.arange(48))[47]
+    (array([ 0, 11,  0,  1]), np.int64(47))
     """
-    return np.asarray(codes % most if codes.max() >= most else codes)
+    return np.asarray(codes % FEW_STRATA if codes.max() >= most else codes)
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,6 @@ def nearest_in_strata(
     *,
     precomputed: bool = False,
     n_jobs: int | None = None,
-    visits: int | None = None,
     exact: bool | None = None,
 ) -> list[InStratum]:
     """For each stratum, its ``k`` rows (or ``k[s]``) nearest to each row of the data, a row itself left out.
@@ -120,8 +124,6 @@ def nearest_in_strata(
         Whether ``points`` are distances.
     n_jobs : int or None
         Threads.
-    visits : int or None
-        In how many strata each row searches. None: in all. Sparse distances always search all.
     exact : bool or None
         Whether every neighbour is found; always so for precomputed distances. None: by the size of the data, see above.
 
@@ -139,32 +141,9 @@ def nearest_in_strata(
         return _among_known(points, inside, widths)
     if exact is None:
         exact = exact_seconds(*points.shape) <= EXACT_SECONDS
-    visitors = _visitors(codes, len(inside), visits)
     if exact or precomputed:
-        found = _in_one_pass(points, inside, widths, precomputed, n_jobs)
-        return [_kept(stratum, visit) for stratum, visit in zip(found, visitors, strict=True)]
-    return _in_cells(points, inside, widths, visitors, n_jobs)
-
-
-def _visitors(codes: Array, n_strata: int, visits: int | None) -> list[Array]:
-    """For each stratum, which rows search in it, (n,) booleans."""
-    if visits is None or visits >= n_strata:
-        return [np.ones(len(codes), dtype=bool)] * n_strata
-    shuffled = np.random.default_rng(0).permutation(len(codes))  # the order of the data may mean something
-    order = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    counts = np.bincount(codes, minlength=n_strata)
-    number = np.empty(len(codes), dtype=np.int64)  # of a row within its stratum
-    number[order] = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return [(s - number * visits) % n_strata < visits for s in range(n_strata)]
-
-
-def _kept(stratum: InStratum, visitors: Array) -> InStratum:
-    """Restrict the neighbour lists to the query rows."""
-    kept = visitors[stratum.rows]
-    if kept.all():
-        return stratum
-    near = stratum.neighbours
-    return InStratum(stratum.rows[kept], Neighbours(near.index[kept], near.distance[kept]))
+        return _in_one_pass(points, inside, widths, precomputed, n_jobs)
+    return _in_cells(points, inside, widths, n_jobs)
 
 
 def _among_known(points: SparseDistances, inside: list[Array], widths: list[int]) -> list[InStratum]:
@@ -201,36 +180,34 @@ def _in_one_pass(
     return found
 
 
-def _in_cells(
-    points: Array, inside: list[Array], widths: list[int], visitors: list[Array], n_jobs: int | None
-) -> list[InStratum]:
+def _in_cells(points: Array, inside: list[Array], widths: list[int], n_jobs: int | None) -> list[InStratum]:
     """Search each stratum by its own cell index; ties go to the lower row number among the rows searched."""
     reduced = points.shape[1] > _COMPONENTS
     projected = reduction(points)(points, n_jobs)[:, :_COMPONENTS] if reduced else points
     found = []
-    for members, width, visit in zip(inside, widths, visitors, strict=True):
+    for members, width in zip(inside, widths, strict=True):
         wanted = min(width + width // 4 + 2, max(1, len(members) - 1)) if reduced else width
-        stratum = _listed(projected, members, visit, wanted, n_jobs)
+        stratum = _listed(projected, members, wanted, n_jobs)
         found.append(_measured(points, stratum, width, n_jobs) if reduced else stratum)
     return found
 
 
-def _listed(projected: Array, members: Array, visit: Array, k: int, n_jobs: int | None) -> InStratum:
-    """The ``k`` nearest members of the stratum to each row that searches it, a row itself left out."""
+def _listed(projected: Array, members: Array, k: int, n_jobs: int | None) -> InStratum:
+    """The ``k`` nearest members of the stratum to each row, a row itself left out."""
     from .cell_index import CellIndex  # here, as in ``search.nearest``
 
     search = CellIndex(projected[members], n_probes=_PROBES, n_jobs=n_jobs)
     own = np.zeros(len(projected), dtype=bool)
     own[members] = True
-    rows = np.flatnonzero(visit & (~own | (len(members) > 1)))  # the only row of its stratum has no list in it
+    rows = np.flatnonzero(~own | (len(members) > 1))  # the only row of its stratum has no list in it
     index, distance = np.empty((len(rows), k), dtype=np.int64), np.empty((len(rows), k))
     inside = own[rows]
     if not inside.all():
         near = search.nearest(projected[rows[~inside]], k=k, n_jobs=n_jobs)
         index[~inside], distance[~inside] = members[near.index], near.distance
     if inside.any():
-        near, asked = search.nearest(k=k, n_jobs=n_jobs), visit[members]
-        index[inside], distance[inside] = members[near.index[asked]], near.distance[asked]
+        near = search.nearest(k=k, n_jobs=n_jobs)
+        index[inside], distance[inside] = members[near.index], near.distance
     return InStratum(rows, Neighbours(index, distance))
 
 
