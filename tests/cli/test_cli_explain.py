@@ -214,12 +214,24 @@ def test_means_of_columns_are_those_of_the_data():
     frame = houses()
     found = columns_of_code(encode_table(frame, TableEncoder()))
     some, one = np.arange(0, 90, 3), np.array([0])
-    assert found["built"].mean(one) == frame.built[0]
     moments = pd.to_datetime(frame.built)
-    assert found["built"].mean(some) == f"{moments.iloc[some].mean():%Y-%m-%d}"
-    assert found["built"].mean(np.arange(12, 20)) == ""
-    assert found["garden"].mean(some) == f"{100 * (frame.garden.iloc[some] == 'yes').mean():.0f} %"
-    assert found["kind_hut"].mean(one) == "no"
+    assert found["built"].means(one, some) == [frame.built[0], f"{moments.iloc[some].mean():%Y-%m-%d}"]
+    assert found["built"].means(np.arange(12, 20), one)[0] == ""
+    share = f"{100 * (frame.garden.iloc[some] == 'yes').mean():.0f} %"
+    assert found["garden"].means(some, some) == [share, share]
+    assert found["kind_hut"].means(one, some)[0] == "no"
+
+
+def test_numbers_that_differ_little_are_shown_with_the_digits_that_tell_them_apart(run, here):
+    place = np.random.default_rng(0).normal(size=(60, 3))
+    table = pd.DataFrame(place, columns=["age", "height", "longitude"])
+    table["longitude"] = -118.28 + 0.02 * (np.arange(60) % 2) + 0.001 * table.longitude
+    table["side"] = np.where(np.arange(60) % 2, "east", "west")
+    table.to_csv("places.csv", index=False)
+    run("embed", "places.csv", "--colour", "side", "--out", "out", "--no-report", "--set", "max_iter=5")
+    said = run("explain", "out/model.sidelight", "places.csv", "--by", "side").out
+    west, east = next(line.split()[1:3] for line in said.splitlines() if line.startswith("longitude"))
+    assert {west, east} == {"-118.28", "-118.26"}
 
 
 def test_beside_what_was_given_the_values_are_those_of_the_data(run, here):

@@ -76,6 +76,18 @@ def test_quick_rows_are_those_of_the_longer_search(name, D2, perplexity):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_quick_rows_begun_at_other_bandwidths_are_the_same(dtype):
+    rng = np.random.default_rng(0)
+    D2 = np.column_stack([np.zeros(50), np.sort(5.0 + rng.uniform(size=(50, 20)), axis=1)])  # a row among its own list
+    expected, bandwidth = perplexity_rows(D2, 3.0)
+    for factor in (1.0, 1.2, 100.0):
+        found = quick_rows(D2.astype(dtype), 3.0, begin=factor * bandwidth)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, expected, atol=3e-5 if dtype == np.float32 else 1e-7)
+    np.testing.assert_array_equal(quick_rows(D2, 21.0, begin=bandwidth), quick_rows(D2, 21.0))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_quick_rows_alone_have_the_bytes_they_have_in_company(dtype):
     """Bytes may be compared: all arithmetic is within a row, without BLAS."""
     D2 = np.concatenate([rows for _, rows in squared_distance_rows()]).astype(dtype)

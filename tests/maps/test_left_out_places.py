@@ -66,6 +66,24 @@ def test_it_is_the_map_without_the_row(kind):
     np.testing.assert_allclose(left_out_places(mapped, 1), one_by_one, rtol=0, atol=1e-6 * scale)
 
 
+@pytest.mark.parametrize("kind", ["sheet", "clusters", "far apart"])
+def test_many_rows_in_float32_as_few_rows(kind, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2_100, 12)) + 6.0 * rng.normal(size=(5, 12))[np.arange(2_100) % 5]
+    if kind == "sheet":
+        T = rng.uniform(size=(2_100, 2))
+        X = np.column_stack([T, np.sin(4.0 * T[:, 0])])
+    Z = PCA(2).fit_transform(X)
+    if kind == "far apart":
+        X[0] += 1e9  # in float32 all others would be at one place
+    mapped = TwoWayEmbedding(maps="kernel").fit(X, embedding=Z).backward_
+    quick = left_out_places(mapped, 1)
+    monkeypatch.setattr("sidelight.maps.left_out_places._EXACT", len(X))
+    exact = left_out_places(mapped, 1)
+    moved = np.abs(exact - mapped.outputs)[1:].max()
+    np.testing.assert_allclose(quick[1:], exact[1:], rtol=0, atol=1e-4 * moved)
+
+
 def test_threads_do_not_change_a_bit_and_other_maps_have_none():
     X = np.random.default_rng(0).normal(size=(600, 4))
     mapped = TwoWayEmbedding(PCA(2), maps="kernel").fit(X).backward_

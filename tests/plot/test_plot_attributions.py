@@ -18,6 +18,16 @@ def model(rows):
     return ProbabilisticPCA(2).fit(rows[0])
 
 
+def test_profiles_are_in_the_order_of_the_numbers_in_names_and_show_some_of_these():
+    bands = [f"{band:g} nm" for band in (400.5, 1000, 900, 450)]
+    table = pd.DataFrame({"axis": "1", "feature": bands, "difference": 1.0, "contribution": [1.0, 4.0, 3.0, 2.0]})
+    ax = plot.attributions(table, kind="profile")
+    assert ax.lines[0].get_ydata().tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["400.5 nm", "450 nm", "900 nm", "1000 nm"]
+    other = plot.attributions(table.assign(feature=["b", "c9", "a", "d"]), kind="profile")
+    assert other.lines[0].get_ydata().tolist() == [1.0, 4.0, 3.0, 2.0]
+
+
 def test_bars_show_the_largest_contributions_with_their_intervals(model, rows):
     X, kind = rows
     ax = plot.attributions(explain.difference(model, X, kind == 1, kind == 0), n_features=4)

@@ -17,8 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .capabilities import capabilities, given_of
 from .chain import Chain
+from .columns import chosen_columns
 from .estimator import DocumentedMixin
 from .intervals import Intervals
+from .linear_steps import slopes_by_data, slopes_of_data, step_without_slopes
 from .messages import error_message
 from .row_order import warn_of_row_order
 from .warnings import warn
@@ -41,6 +43,21 @@ def _last_has_score(pipeline: InformedPipeline) -> bool:
     return capabilities(Chain.of(pipeline).last).has_score
 
 
+def _slopes(name: str) -> Any:
+    """Whether the last step has derivatives and the steps before it are linear; an AttributeError says which is not."""
+
+    def check(pipeline: InformedPipeline) -> bool:
+        chain = Chain.of(pipeline)
+        getattr(chain.last, name)  # whose own AttributeError says why there are none
+        if (step := step_without_slopes(chain.before)) is not None:
+            rule = "is not linear, so that derivatives by columns of the data are not known"
+            remedy = f"Apply it first, and call {name} of the last step"
+            raise AttributeError(error_message(pipeline, "steps", type(step).__name__, rule, remedy))
+        return True
+
+    return check
+
+
 _SCORED_WITHOUT = (
     "InformedPipeline: score without given, with which the model was fitted: every row is averaged over its values. "
     "Pass given to score. GridSearchCV and cross_validate do so only with metadata routing: "
@@ -51,8 +68,8 @@ _SCORED_WITHOUT = (
 class InformedPipeline(DocumentedMixin, Pipeline):
     """A Pipeline whose methods take ``given`` for its last step, and which has the additional methods of that step.
 
-    These are ``counterfactual``, ``corrected``, ``adapt``, ``overlap``, ``denoise``, ``impute``, ``is_novel`` and
-    intervals, where the last step has them.
+    These are ``counterfactual``, ``corrected``, ``adapt``, ``overlap``, ``denoise``, ``impute``, ``is_novel``,
+    intervals and derivatives (``jacobian``), where the last step has them.
 
     It is a subclass of scikit-learn's Pipeline. ``sidelight.save`` stores it as data.
 
@@ -108,6 +125,23 @@ class InformedPipeline(DocumentedMixin, Pipeline):
         After a ``TableEncoder`` that was fitted to a table: a table of the same library, with its columns and types.
         """
         return self._chain().inverse_transform(X, columns=columns, **_given(given))
+
+    @available_if(_slopes("jacobian"))
+    def jacobian(self, X: Any, *, given: Any = None, columns: Any = None) -> Array:
+        """Derivatives (m, q, d) of ``transform`` by the columns of the data, if the steps before the last are linear.
+
+        These are scalers, PCA, TruncatedSVD and linear metrics. ``given`` is held; in all or some ``columns``.
+        """
+        chain = self._chain()
+        J = np.asarray(chain.last.jacobian(chain.rows(X), **_given(given)))
+        return np.asarray(slopes_by_data(J, chain.before, self._numbers(columns)).astype(J.dtype, copy=False))
+
+    @available_if(_slopes("inverse_jacobian"))
+    def inverse_jacobian(self, X: Any, *, given: Any = None, columns: Any = None) -> Array:
+        """Derivatives (m, d, q) of ``inverse_transform`` at latent points (m, q), under the same condition."""
+        chain = self._chain()
+        B = np.asarray(chain.last.inverse_jacobian(X, **_given(given)))
+        return np.asarray(slopes_of_data(B, chain.before, self._numbers(columns)).astype(B.dtype, copy=False))
 
     @available_if(_has("has_counterfactual"))
     def counterfactual(
@@ -269,6 +303,11 @@ class InformedPipeline(DocumentedMixin, Pipeline):
             warn(_SCORED_WITHOUT, UserWarning)
         options = _given(given) if sample_weight is None else {**_given(given), "sample_weight": sample_weight}
         return float(chain.last.score(chain.rows(X), *(() if y is None else (y,)), **options))
+
+    def _numbers(self, columns: Any) -> Array | None:
+        """Numbers (c,) of the columns of the data asked for; None: all."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if columns is None else chosen_columns(self, columns, self.n_features_in_, names)
 
     def _chain(self) -> Chain:
         check_is_fitted(self)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
@@ -14,10 +15,11 @@ from sidelight.tables._category_code import CategoryCode
 
 from ._encoded_table import EncodedTable
 
-__all__ = ["Means", "ShownColumn", "Sides", "columns_of_code"]
+__all__ = ["Means", "ShownColumn", "Sides", "columns_of_code", "told_apart"]
 
 Rows = NDArray[Any]
 Sides = Mapping[str, tuple[Rows, Rows]]
+_MOST_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -27,16 +29,34 @@ class ShownColumn:
     entries: pd.Series
     kind: Literal["number", "date", "share"]
 
-    def mean(self, rows: Rows) -> str:
-        """The mean over some rows in words; "" where none of them has an entry, "missing" of a single one."""
-        mean: Any = self.entries.iloc[rows].mean()
+    def means(self, first: Rows, second: Rows) -> list[str]:
+        """Means over two selections in words; "" where none of the rows has an entry, "missing" of a single one."""
+        found: list[Any] = [self.entries.iloc[rows].mean() for rows in (first, second)]
+        if self.kind == "number" and not any(map(pd.isna, found)):
+            return told_apart(*map(float, found))
+        return [self._in_words(mean, len(rows)) for mean, rows in zip(found, (first, second), strict=True)]
+
+    def _in_words(self, mean: Any, count: int) -> str:
         if pd.isna(mean):
-            return "missing" if len(rows) == 1 else ""
+            return "missing" if count == 1 else ""
         if self.kind == "date":
             return f"{mean:%Y-%m-%d}"
         if self.kind == "number":
             return f"{mean:.4g}"
-        return f"{max(100 * mean, 0.0):.0f} %" if len(rows) > 1 else "yes" if mean > 0.5 else "no"
+        return f"{max(100 * mean, 0.0):.0f} %" if count > 1 else "yes" if mean > 0.5 else "no"
+
+
+def told_apart(first: float, second: float) -> list[str]:
+    """Two numbers with four digits, or as many more as show two digits of their difference.
+
+    >>> told_apart(-118.2837, -118.2712), told_apart(2.5, 1234.5678), told_apart(3.0, 3.0)
+    (['-118.284', '-118.271'], ['2.5', '1235'], ['3', '3'])
+    """
+    apart, size = abs(first - second), max(abs(first), abs(second))
+    digits = 4
+    if 0.0 < apart < size:
+        digits = min(max(4, int(np.floor(np.log10(size)) - np.floor(np.log10(apart))) + 2), _MOST_DIGITS)
+    return [f"{value:.{digits}g}" for value in (first, second)]
 
 
 def columns_of_code(table: EncodedTable) -> dict[str, ShownColumn]:
@@ -78,6 +98,6 @@ class Means:
     def of(self, one: Compared, k: int) -> list[str]:
         """Means of feature k in both selections; empty where the column has none."""
         if self.columns is None:
-            return [f"{one.first[k]:.4g}", f"{one.second[k]:.4g}"]
+            return told_apart(float(one.first[k]), float(one.second[k]))
         column = self.columns.get(str(one.feature[k]))
-        return ["", ""] if column is None else [column.mean(rows) for rows in self.sides[one.name]]
+        return ["", ""] if column is None else column.means(*self.sides[one.name])

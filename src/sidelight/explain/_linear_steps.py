@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.pipeline import Pipeline
 
+from sidelight.base.linear_steps import flat_steps, linear_matrices, times
 from sidelight.tables.count_encoder import CountEncoder, deviance_residuals
 
 __all__ = ["LinearSteps", "linear_steps"]
@@ -52,10 +52,10 @@ class LinearSteps:
 
 def linear_steps(steps: Sequence[Any], names: list[str] | None) -> LinearSteps:
     """Read the fitted steps before the model; ``names`` of the columns of the data, if they have any."""
-    flat = _flat(steps)
+    flat = flat_steps(steps)
     linear: list[tuple[Array, Array]] = []
     first = len(flat)
-    while first and (found := _matrices(flat[first - 1])) is not None:
+    while first and (found := linear_matrices(flat[first - 1])) is not None:
         linear.insert(0, found)
         first -= 1
     before, residuals, units = flat[:first], False, _dense
@@ -78,53 +78,9 @@ def linear_steps(steps: Sequence[Any], names: list[str] | None) -> LinearSteps:
 
     forward = back = None
     for F, G in linear:
-        forward = F if forward is None else _times(forward, F)
-        back = G if back is None else _times(G, back)
+        forward = F if forward is None else times(forward, F)
+        back = G if back is None else times(G, back)
     return LinearSteps(lambda X: units(applied(X)), transform, forward, back, names, residuals)
-
-
-def _flat(steps: Sequence[Any]) -> list[Any]:
-    found: list[Any] = []
-    for step in steps:
-        inner = (
-            [part for _, part in step.steps if part not in (None, "passthrough")] if isinstance(step, Pipeline) else []
-        )
-        found += _flat(inner) if isinstance(step, Pipeline) else [step]
-    return found
-
-
-def _matrices(step: Any) -> tuple[Array, Array] | None:
-    """F and G of a linear step, as matrices or, for scalers, diagonals (d,); None for other steps."""
-    kind = type(step).__name__
-    if type(step).__module__.startswith("sklearn.preprocessing"):
-        return _of_scaler(step, kind)
-    if kind in ("PCA", "IncrementalPCA"):
-        V = np.asarray(step.components_, dtype=np.float64)
-        if not step.whiten:
-            return V.T, V
-        spread = np.sqrt(np.maximum(step.explained_variance_, np.finfo(np.float64).eps ** 2))
-        return V.T / spread, V * spread[:, None]
-    if kind == "TruncatedSVD":
-        return np.asarray(step.components_.T, dtype=np.float64), np.asarray(step.components_, dtype=np.float64)
-    if kind in ("EquivalenceMetric", "MultiAttributeMetric", "DistanceMetric") and step.span_ is None:
-        return step.components_.T, step.inverse_components_
-    return None
-
-
-def _of_scaler(step: Any, kind: str) -> tuple[Array, Array] | None:
-    scale: Any = None
-    if kind in ("StandardScaler", "RobustScaler", "MaxAbsScaler"):
-        scale = np.ones(step.n_features_in_) if step.scale_ is None else 1.0 / np.asarray(step.scale_, dtype=np.float64)
-    elif kind == "MinMaxScaler" and not step.clip:
-        scale = np.asarray(step.scale_, dtype=np.float64)
-    return None if scale is None else (scale, 1.0 / scale)
-
-
-def _times(A: Array, B: Array) -> Array:
-    """The product of two matrices, either of which may be a diagonal (d,)."""
-    if A.ndim == 1:
-        return A * B if B.ndim == 1 else A[:, None] * B
-    return A * B if B.ndim == 1 else np.asarray(A @ B)
 
 
 def _dense(X: Any) -> Array:

@@ -20,7 +20,7 @@ def believed(columns: dict[str, Array]) -> list[str]:
     """Sentences about the columns of a table of reliability."""
     said = columns["reliability"]
     share, doubtful = float((said >= RELIABLE).mean()), said < _DOUBTFUL
-    first = f"{share:.0%} of {len(said)} rows are reliable (0.8 or more), {doubtful.mean():.0%} are not (below 0.5)."
+    first = f"{share:.0%} of {len(said):,} rows are reliable (0.8 or more), {doubtful.mean():.0%} are not (below 0.5)."
     if doubtful.mean() >= _MOST:
         verdict = "Do not read groups or neighbours from this map: it looks like a map of noise."
     elif doubtful.mean() <= _FEW and share >= _MOST:

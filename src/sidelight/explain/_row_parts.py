@@ -44,6 +44,7 @@ _SAMPLED = 200  # rows that ranks beyond the lists, and distances between random
 _FEW_ROWS = 600  # rows up to which near means among so many neighbours, and not a share of the rows
 _TREE = 8  # columns up to which a k-d tree finds neighbours faster
 _TILE = 1024
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -132,15 +133,15 @@ def _parts_of(around: Surroundings, part: slice, sample: Array, typical: float) 
     Y, Z, itself = asked.data[part], asked.places[part], around.itself[part]
     near, near_map = (Neighbours(found.index[part], found.distance[part]) for found in (around.in_data, around.on_map))
     to_sample = squared_distances(Y, rows.data[sample])
-    far, far_map = np.sqrt(to_sample), np.sqrt(squared_distances(Z, rows.places[sample]))
+    to_sample_map = squared_distances(Z, rows.places[sample])
     share = _soft_shares(near.index.shape[1], k)
     used = len(share)
     on_map = distances_to_listed(Z, rows.places, near.index[:, :used])
     in_data = distances_to_listed(Y, rows.data, near_map.index[:, :used])
-    kept = _closeness(_ranks(on_map, near_map.distance, far_map, n), n, k) @ share
-    true = _closeness(_ranks(in_data, near.distance, far, n), n, k) @ share
+    kept = _closeness(_ranks(on_map, near_map.distance, to_sample_map, n), n, k) @ share
+    true = _closeness(_ranks(in_data, near.distance, to_sample, n), n, k) @ share
     lists = min(2 * k, near.index.shape[1])
-    weights, weights_map = (quick_rows(found.distance[:, :lists] ** 2, k / 2) for found in (near, near_map))
+    weights, weights_map = (_weights(found.distance[:, :lists], k / 2) for found in (near, near_map))
     place = list_weighted_mean(weights, rows.places, near.index[:, :lists])
     best = list_weighted_mean(weights, rows.data, near.index[:, :lists])
     back = list_weighted_mean(weights_map, rows.data, near_map.index[:, :lists])
@@ -152,6 +153,12 @@ def _parts_of(around: Surroundings, part: slice, sample: Array, typical: float) 
     returns = np.clip((1.0 - lost) / np.maximum(1.0 - np.minimum(least, 0.99), 0.01), 0.0, 1.0)
     stays = np.clip(1.0 - np.sqrt((moved**2).sum(axis=1)) / typical, 0.0, 1.0)
     return kept, true, returns, stays, moved
+
+
+def _weights(distance: Array, perplexity: float) -> Array:
+    """Weights (m, k) of neighbours, nearest first; float32 is enough, in units of the farthest, which fits it."""
+    top = np.where(distance[:, -1:] > 0, distance[:, -1:], 1.0)
+    return quick_rows(((distance / top) ** 2).astype(np.float32), perplexity)
 
 
 def _neighbours(n: int) -> int:
@@ -173,24 +180,31 @@ def _closeness(ranks: Array, n: int, k: int) -> Array:
 
 
 def _ranks(distance: Array, listed: Array, sampled: Array, n: int) -> Array:
-    """Ranks (m, u) of distances (m, u): exact within the lists (m, w), estimated by sampled distances (m, s) beyond."""
-    width = listed.shape[1]
-    rank = 1.0 + _counts_below(listed, distance)
-    beyond = _counts_below(np.sort(sampled, axis=1), distance) * (n / sampled.shape[1])
-    return np.asarray(np.where(rank <= width, rank, np.maximum(beyond, rank)))
+    """Ranks (m, u) of distances (m, u): exact within the lists (m, w), estimated beyond by a sample of rows.
 
-
-def _counts_below(ordered: Array, values: Array) -> Array:
-    """How many entries of a sorted row (m, w) are below each value (m, u) of that row.
-
-    One search for all rows: divided by a number that is larger than all of a row, entries of row i are in [i, i + 1).
+    ``sampled`` (m, s): *squared* distances to these.
     """
-    m, width = ordered.shape
-    row = np.arange(m)[:, None]
-    top = 1.001 * np.maximum(ordered[:, -1:], values.max(axis=1, keepdims=True))
-    top[top <= 0] = 1.0
-    found = np.searchsorted((row + ordered / top).ravel(), (row + values / top).ravel(), side="left")
-    return np.asarray(found.reshape(values.shape) - row * width)
+    m, u = distance.shape
+    rank = 1.0 + _counts_below(listed, distance.ravel(), np.repeat(np.arange(m), u)).reshape(m, u)
+    row, column = np.nonzero(rank > listed.shape[1])
+    beyond = _counts_below(np.sort(sampled, axis=1), distance[row, column] ** 2, row) * (n / sampled.shape[1])
+    rank[row, column] = np.maximum(rank[row, column], beyond)
+    return rank
+
+
+def _counts_below(ordered: Array, values: Array, row: Array) -> Array:
+    """How many entries of its sorted ``row`` of (m, w) numbers are below each value (p,): all by bisection at once.
+
+    Entries that are equal up to rounding, as are distances to the same row that were computed in two ways, are not.
+    """
+    width, entries = ordered.shape[1], ordered.ravel()
+    values = (1.0 - _ROUNDING) * values
+    at = row * width  # the first entry that may not be below
+    while width > 1:
+        half = width // 2
+        at += half * (entries[at + (half - 1)] < values)
+        width -= half
+    return np.asarray(at + (entries[at] < values) - row * ordered.shape[1])
 
 
 def _in_neighbour_space(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ _VALUES = {
     "standardised": "map units per standard deviation",
 }
 """Columns that can be drawn, the first that the table has by default, and what their axis says."""
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_TICKS = 4  # names along a profile
 _UP, _DOWN = CATEGORIES[0], "#C0504D"
 
 
@@ -57,7 +60,8 @@ def attributions(
     shape : tuple (height, width), optional
         Of a picture; by default it is a square.
     order : sequence of str, optional
-        Features in the order of the columns; by default by number where names are numbers, else as in the table.
+        Features in the order of the columns; by default by the numbers in their names where these differ in nothing
+        else (``"3"``, ``"1050 nm"``, ``"pixel_3_7"``), else as in the table.
     title : str, optional
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
@@ -80,11 +84,12 @@ def attributions(
         _bars(ax, chosen, name, n_features)
         ax.set_xlabel(_VALUES[name])
     else:
-        values = chosen[name][_in_order(chosen["feature"], order)]
+        places = _in_order(chosen["feature"], order)
+        values = chosen[name][places]
         if kind == "image":
             _image(ax, values, shape)
         else:
-            _profile(ax, values)
+            _profile(ax, values, [str(feature) for feature in chosen["feature"][places]])
             ax.set_ylabel(_VALUES[name])
     ax.set_title(words if title is None else title)
     return ax
@@ -142,10 +147,14 @@ def _image(ax: Axes, values: Any, shape: tuple[int, int] | None) -> None:
     ax.set_yticks([])
 
 
-def _profile(ax: Axes, values: Any) -> None:
+def _profile(ax: Axes, values: Any, names: list[str]) -> None:
     ax.fill_between(np.arange(len(values)), values.astype(float), color=_UP, alpha=0.25, linewidth=0)
     ax.plot(np.arange(len(values)), values.astype(float), color=_UP, linewidth=1.2)
     ax.axhline(0.0, color="#999999", linewidth=0.8, zorder=0)
+    if not all(name.isdigit() for name in names):  # numbers are their own places
+        shown = np.unique(np.linspace(0, len(names) - 1, _TICKS).round().astype(int))
+        ax.set_xticks(shown, [names[place] for place in shown])
+        ax.tick_params(axis="x", labelsize="small")
     ax.set_xlabel("feature")
     ax.spines[["top", "right"]].set_visible(False)
 
@@ -160,6 +169,7 @@ def _in_order(features: Any, order: Sequence[str] | None) -> Any:
             rule = "is not a feature of the table"
             raise ValueError(error_message(_OWNER, "order", missing[0], rule, "Give the names of the features"))
         return np.array([at[str(name)] for name in order])
-    if all(name.isdigit() for name in names):
-        return np.argsort([int(name) for name in names], kind="stable")
+    if len({_NUMBER.sub("#", name) for name in names}) == 1:  # "1050 cm-1", "pixel_3_7"
+        numbers = [tuple(map(float, _NUMBER.findall(name))) for name in names]
+        return np.array(sorted(range(len(names)), key=numbers.__getitem__))
     return np.arange(len(names))

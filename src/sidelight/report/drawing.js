@@ -105,6 +105,12 @@ function writeNumber(value) {
   return size >= 1e5 || size < 1e-3 ? value.toExponential(3) : String(+value.toPrecision(4));
 }
 
+// A number of values that span a range: three digits, and zero where it is less than a ten thousandth of the range.
+function writeWithin(value, range) {
+  const unit = range > 0 ? 10 ** (Math.floor(Math.log10(range)) - 3) : 0;
+  return writeNumber(+(unit ? Math.round(value / unit) * unit : value).toPrecision(3));
+}
+
 // A number of a column as people write it: days since 1970 as a date, with the time of day where there is one.
 function writeEntry(column, value) {
   if (!column.date || !Number.isFinite(value)) return writeNumber(value);

@@ -245,7 +245,7 @@ class ForwardMap {
     const share = (x - gap) / (width - 2 * gap), j = Math.max(0, Math.min(d - 1, bars ? Math.floor(share * d) : Math.round(share * (d - 1))));
     const value = low[j] + this.heights[k * d + j] / 255 * (high[j] - low[j]);
     const told = this.categories.find((column) => column.name === names[j]);
-    return `${names[j]}: ${told ? told.levels[told.codes[k]] ?? "missing" : writeEntry({ date: dates[j] }, dates[j] ? Math.round(value) : +value.toPrecision(3))}`;
+    return `${names[j]}: ${told ? told.levels[told.codes[k]] ?? "missing" : dates[j] ? writeEntry({ date: true }, Math.round(value)) : writeWithin(value, high[j] - low[j])}`;
   }
 
   // The features of a cell that are farthest from the middle of their range, with their values.
@@ -257,7 +257,7 @@ class ForwardMap {
     const drawn = order.filter((j) => !this.categories.some((column) => column.name === names[j]));
     const left = drawn.length - MOST_REMARKABLE, rest = left > 0 ? [[`and ${left} more in the ${this.data.profile.bars ? "bars" : "line"}`, ""]] : [];
     const value = (j) => low[j] + share(j) * (high[j] - low[j]);
-    const written = (j) => (dates[j] ? writeEntry({ date: true }, Math.round(value(j))) : writeNumber(+value(j).toPrecision(3)));
+    const written = (j) => (dates[j] ? writeEntry({ date: true }, Math.round(value(j))) : writeWithin(value(j), high[j] - low[j]));
     return [...drawn.slice(0, MOST_REMARKABLE).map((j) => [names[j], written(j), this.ends(k, j, value(j))]), ...rest, ...told];
   }
 
@@ -267,7 +267,7 @@ class ForwardMap {
     if (!this.interval || dates[j]) return "";
     const width = (sides) => sides[k * names.length + j] / 255 * this.interval.widest[j] * (high[j] - low[j]);
     const [least, most] = [value - width(this.interval.below), value + width(this.interval.above)];
-    return ` (${writeNumber(+least.toPrecision(3))} to ${writeNumber(+most.toPrecision(3))})`;
+    return ` (${writeWithin(least, high[j] - low[j])} to ${writeWithin(most, high[j] - low[j])})`;
   }
 
   // One cell large, with words, in the panel beside the map.
