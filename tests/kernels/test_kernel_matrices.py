@@ -249,3 +249,17 @@ def test_what_lists_leave_out_is_the_share_of_the_weights_beyond_them(columns):
     expected = 1 - np.take_along_axis(W, found.index, axis=1).sum(axis=1) / W.sum(axis=1)
     assert left_out(X, found.index, h) == pytest.approx(expected.mean(), rel=1e-9)
     assert left_out(X, nearest(X, k=59).index, h) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_an_adaptive_kernel_of_many_rows_has_the_same_bytes_on_two_threads():
+    """Bytes may be compared: each task has its own rows."""
+    rng = np.random.default_rng(0)
+    index = np.argsort(rng.random((18_000, 12)), axis=1) + rng.integers(0, 17_000, (18_000, 1))
+    found = Neighbours(index, np.sort(rng.random((18_000, 12)), axis=1))
+    (one, h), (two, g) = (adaptive_kernel(found, 5.0, jobs) for jobs in (1, 2))
+    assert h.tobytes() == g.tobytes()
+    for name in ("data", "indices", "indptr"):
+        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
+    assert one.has_sorted_indices
+    np.testing.assert_array_equal((one - one.T).data, 0.0)
+    np.testing.assert_allclose(one.sum(), 18_000)

@@ -13,7 +13,7 @@ import numpy as np
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import run_tiles, spans
-from sidelight.base.types import Array
+from sidelight.base.types import Array, Slice
 from sidelight.base.validation import relative_bandwidth
 from sidelight.kernels.bandwidths import perplexity_rows
 from sidelight.kernels.data_kernel import (
@@ -168,7 +168,8 @@ def _short_lists_kernel(points: Points, settings: KernelSettings, variance: Arra
         found = nearest_known(points, k=k, own=True)
     else:
         rows = dense_points(points)
-        space = neighbour_space(rows) if variance is None and settings.columns == "auto" else None
+        reduced = variance is None and settings.columns == "auto"
+        space = neighbour_space(rows, n_jobs=settings.n_jobs) if reduced else None
         if space is not None:
             return _reduced_lists_kernel(rows, space(rows, settings.n_jobs) * space.scale, k, settings)
         found = nearest(rows, k=k, n_jobs=settings.n_jobs)
@@ -177,7 +178,7 @@ def _short_lists_kernel(points: Points, settings: KernelSettings, variance: Arra
     perplexity = effective_perplexity(half, n)
     if variance is not None:
         found = expected_neighbours(dense_points(points), variance, found, perplexity, n_jobs=settings.n_jobs)
-    matrix, bandwidth = adaptive_kernel(found, perplexity)
+    matrix, bandwidth = adaptive_kernel(found, perplexity, settings.n_jobs)
     kernel = DataKernel(matrix, bandwidth, found.index)
     if settings.precomputed or variance is not None:
         return as_chosen_kernel(kernel, perplexity)
@@ -189,16 +190,15 @@ def _reduced_lists_kernel(rows: Array, reduced: Array, k: int, settings: KernelS
     """The same from the lists of ``reduced`` (n, r); bandwidths from distances to the listed rows in all columns."""
     perplexity = effective_perplexity(settings.perplexity / 2, len(rows))
     found = nearest(reduced, k=k, n_jobs=settings.n_jobs)
-    matrix, narrow = adaptive_kernel(found, perplexity)
+    matrix, narrow = adaptive_kernel(found, perplexity, settings.n_jobs)
     lost = left_out(reduced, found.index, np.asarray(narrow), settings.n_jobs)
-    tiles = spans(len(rows), _TILE)
-    squares = np.concatenate(
-        run_tiles(lambda part: squares_to_listed(rows[part], rows, found.index[part]), tiles, settings.n_jobs)
-    )
-    sorted_squares = np.concatenate(
-        run_tiles(lambda part: np.sort(squares[part], axis=1).astype(np.float64), tiles, settings.n_jobs)
-    )
-    bandwidth = perplexity_rows(sorted_squares, perplexity)[1]
+
+    def in_all_columns(part: Slice) -> tuple[Array, Array]:
+        squares = squares_to_listed(rows[part], rows, found.index[part])
+        return squares, perplexity_rows(np.sort(squares, axis=1).astype(np.float64), perplexity)[1]
+
+    parts = run_tiles(in_all_columns, spans(len(rows), _TILE), settings.n_jobs)
+    squares, bandwidth = (np.concatenate(some) for some in zip(*parts, strict=True))
     kernel = DataKernel(matrix, bandwidth, found.index, squares=squares)
     return ChosenKernel(kernel, perplexity, {"left_out": lost})
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from sidelight.base.tiles import run_tiles
+from sidelight.base.tiles import run_tiles, spans
 from sidelight.base.types import Array
 
 from .profiles import Profile
@@ -24,6 +24,7 @@ __all__ = [
     "LeaveOneOut",
     "leave_one_out_bandwidth",
     "maximise_over_scale",
+    "perplexity_by_tiles",
     "perplexity_rows",
     "quick_rows",
     "quick_rows_of_each",
@@ -38,6 +39,7 @@ _START = (0.5, 0.8)  # log β ≈ 0.5 + 0.8 log(k / perplexity) for distances of
 _STEPS = 2  # in float32, before the last step in the precision of the distances
 _NARROW = 2.0  # log(k / perplexity) from which on β varies more between rows, and one more step is taken
 _WIDEST_STEP = 1.0
+_TILE = 2048  # rows whose bandwidths one task finds: their numbers stay in the cache
 _MISSED = {np.dtype(np.float32): 3e-6, np.dtype(np.float64): 1e-9}  # larger errors of the entropy: done again
 
 
@@ -77,6 +79,13 @@ def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple
     W, middle, tied = _rows_of_entropy(D2, least, scale, target, n_steps)
     bandwidth = np.where(tied.sum(axis=1) < perplexity, scale[:, 0] * np.exp(-middle), least[:, 0])
     return W, bandwidth if perplexity < D2.shape[1] else scale[:, 0]
+
+
+def perplexity_by_tiles(distance: Array, perplexity: float, n_jobs: int | None = None) -> tuple[Array, Array]:
+    """``perplexity_rows`` of distances (m, k) on threads: weights (m, k) and bandwidths (m,)."""
+    tiles = spans(len(distance), _TILE)
+    parts = run_tiles(lambda part: perplexity_rows(distance[part] ** 2, perplexity), tiles, n_jobs)
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
 def _rows_of_entropy(

@@ -29,17 +29,17 @@ Plans of the library are kept (``transform_plans``); each runs on one thread, an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
 
-from sidelight.base.tiles import run_tiles, thread_count
-from sidelight.base.types import Array
+from sidelight.base.tiles import run_tiles, spans, sum_in_order, thread_count
+from sidelight.base.types import Array, DType
 
-from .profiles import GAUSSIAN, STUDENT, Profile
-from .student_series import FAR_TAPER, TAPER, far_frequency, far_series, near_reach, near_series, student_series
+from .fourier_modes import PRECISION, SINGLE, Modes, modes_of, most_modes, split_modes, without_conflicts
+from .profiles import STUDENT, Profile
+from .student_series import far_series, near_series, student_series
 from .transform_plans import Grid, Plans, library, packed, unpacked
 
 __all__ = [
@@ -59,14 +59,9 @@ __all__ = [
 ]
 
 
-_ERROR = 1e-6  # of a row sum of Gaussians, in the worst case: all other points in one cluster
-_FEW = 10_000  # fewer points get the same precision: pulls in a tight cluster are small, and need their digits
-_STUDENT_ERROR = 1e-8  # of one pair; a row sum of n is never small, as its tails reach everywhere
-_PRECISION = 1e-9  # of the library's transforms, relative
 _WIDTHS = {1.25: 15, 1.5: 12, 2.0: 10}
 """Oversampling factors of finufft's grid, and the grid points (per axis) to which it then spreads a point."""
 _SINGLE_WIDTHS = {1.25: 7}  # the same for few digits
-_SINGLE = 3e-4  # tolerance from which on float32 is precise enough
 _PLAN, _POINT, _SPREAD, _FFT = 6e-5, 3.7e-8, 8e-10, 1.65e-9
 """Seconds: per run of a kept plan; per point; per grid point that a point is spread to; of the FFT, per G log2 G."""
 _PAIR = {"gaussian": 3.5e-9, "student": 1.7e-9}
@@ -77,106 +72,20 @@ _TILED_PAIR, _TILED_FACTOR = 1.2e-8, 1e-10  # seconds of a pair of a tile made o
 _THREADED = 1e-3  # seconds of a transform from which on another thread is worth its start
 _AGAIN = 1.6  # times as long where the kernel is too large to be kept, and is computed twice
 _KEPT_ROWS = 12_000
-_PART = 0.02  # of the tolerance may be lost of a pair where a part of the kernel is cut off
 _WIDEST = 1e6  # units that a split kernel may span
 Item = TypeVar("Item")
-
-
-@dataclass(frozen=True)
-class Modes:
-    """Fourier modes of a periodic box.
-
-    Parameters
-    ----------
-    half : tuple of int
-        Axis d has the modes -half[d] .. half[d].
-    period : tuple of float
-        Of each axis.
-    precision : float
-        Relative precision of the transforms.
-    """
-
-    half: tuple[int, ...]
-    period: tuple[float, ...]
-    precision: float = _PRECISION
-
-    @property
-    def single(self) -> bool:
-        """Whether float32 is precise enough."""
-        return self.precision >= 0.1 * _SINGLE
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Number of modes of each axis: about a dozen where the points hardly vary."""
-        return tuple(2 * m + 1 for m in self.half)
-
-    @property
-    def count(self) -> int:
-        """Total number of modes."""
-        return math.prod(self.shape)
-
-    def frequency(self, axis: int) -> Array:
-        """``ω`` of each mode of an axis, shaped to be multiplied with an array of all modes."""
-        m = self.half[axis]
-        return _along(np.arange(-m, m + 1) * (2 * np.pi / self.period[axis]), axis, len(self.half))
-
-
-def _along(values: Array, axis: int, n_axes: int) -> Array:
-    """Reshape a vector so that it broadcasts along one axis of several."""
-    return values.reshape([-1 if d == axis else 1 for d in range(n_axes)])
-
-
-def modes_of(profile: Profile, n: int, extent: Array, tolerance: float | None = None) -> Modes | None:
-    """The modes needed for ``n`` points of the given extent.
-
-    Parameters
-    ----------
-    profile : Profile
-    n : int
-    extent : array of shape (q,)
-        Width of the point cloud along each axis.
-    tolerance : float or None
-        Relative error allowed in a row sum. None: the tightest.
-
-    Returns
-    -------
-    Modes or None
-        None if there would be too many, or for a profile without a known transform.
-    """
-    if profile is GAUSSIAN:
-        reach = math.sqrt(math.log(max(n, _FEW) / (tolerance or _ERROR)))
-        period, highest = extent + reach, 2 * reach
-    elif profile is STUDENT:
-        period, highest = 2 * (extent + TAPER), -math.log(tolerance or _STUDENT_ERROR)
-    else:
-        return None
-    half = [float(m) for m in np.ceil(highest * period / (2 * np.pi))]
-    precision = _PRECISION if tolerance is None else 0.1 * tolerance
-    if math.prod(2 * m + 1 for m in half) > _most_modes(n) * (1 if tolerance is None else 2):
-        return None
-    return Modes(tuple(int(m) for m in half), tuple(float(length) for length in period), precision)
-
-
-def split_modes(extent: Array, tolerance: float) -> tuple[Modes, Modes]:
-    """Modes of the near and of the far part of the Student kernel, for points of the given extent (q,)."""
-    error = _PART * tolerance
-    reach, highest = near_reach(error), (-math.log(tolerance), far_frequency(error))
-    boxes = np.maximum(extent + reach, 2 * reach), 2 * (extent + FAR_TAPER)
-    near, far = (
-        Modes(tuple(np.ceil(top * box / (2 * np.pi)).astype(np.int64).tolist()), tuple(box.tolist()), 0.1 * tolerance)
-        for box, top in zip(boxes, highest, strict=True)
-    )
-    return near, far
+Series = Callable[[Sequence[int], Sequence[float]], list[Array]]
+"""Coefficients of a kernel from the modes and periods of the axes."""
 
 
 def parts_of(profile: Profile, n: int, extent: Array, tolerance: float | None = None) -> tuple[Modes, ...]:
     """The modes of the kernel, or of its near and far part where that is faster; none if there would be too many."""
     modes = modes_of(profile, n, extent, tolerance)
     whole = () if modes is None else (modes,)
-    if profile is not STUDENT or tolerance is None or tolerance < _SINGLE or not (extent < _WIDEST).all():
+    if profile is not STUDENT or tolerance is None or tolerance < SINGLE or not (extent < _WIDEST).all():
         return whole
     parts = split_modes(extent, tolerance)
-    if sum(part.count for part in parts) > 2 * _most_modes(n):
+    if sum(part.count for part in parts) > 2 * most_modes(n):
         return whole
     return whole if whole and _seconds(n, *whole) <= _seconds(n, *parts) else parts
 
@@ -194,7 +103,7 @@ def is_faster(profile: Profile, n: int, *parts: Modes) -> bool:
     """
     transforms = len(parts[0].half) + 3
     pairs = n * n / 2 * (_AGAIN if n > _KEPT_ROWS else 1.0)
-    pair = _PAIR[profile.name] if parts[0].precision <= _PRECISION else _LOOSE_PAIR
+    pair = _PAIR[profile.name] if parts[0].precision <= PRECISION else _LOOSE_PAIR
     return transforms * _seconds(n, *parts) < pair * pairs
 
 
@@ -261,6 +170,7 @@ def fast_sums(
         return None  # pairs take no longer than the calls alone, whatever the extent: below 270 points
     if not np.isfinite(Z).all():
         return None
+    Z = np.asfortranarray(Z)
     extent = np.ptp(Z, axis=0)
     parts = parts_of(profile, n, extent, tolerance)
     if not parts or library() is None:
@@ -291,41 +201,71 @@ class FastSums:
         modes: Modes,
         n_jobs: int | None = None,
         plans: Plans | None = None,
-        series: list[Array] | None = None,
+        series: Series | None = None,
     ) -> None:
         """``series``: the coefficients of a part of the profile; None: those of the profile."""
-        self.modes, self.plans = modes, plans or Plans()
         oversampling = oversampling_of(len(Z), modes)
+        self.modes, self.plans = without_conflicts(modes, oversampling), plans or Plans()
         self.n_jobs = n_jobs if _transform_seconds(len(Z), modes, oversampling) >= _THREADED else 1
-        Z = np.asarray(Z, dtype=np.float64)
-        middle = 0.5 * (Z.min(axis=0) + Z.max(axis=0))
-        turns = (Z - middle) * (2 * np.pi / np.array(modes.period))
         self.dtype = np.dtype(np.complex64 if modes.single else np.complex128)
-        real = np.float32 if modes.single else np.float64
-        self.grid = Grid(modes.shape, modes.precision, self.dtype, oversampling)
-        self.angles = [np.ascontiguousarray(column, dtype=real) for column in turns.T]
-        if series is None:
-            whole = profile is STUDENT
-            series = student_series(modes.half, modes.period) if whole else _gaussian_series(modes)
-        self.coefficients = [factor.astype(real) for factor in series]
+        self.grid = Grid(self.modes.shape, modes.precision, self.dtype, oversampling)
+        self.parts: Sequence[FastSums] = (self,)
+        self._Z = np.asarray(Z, dtype=np.float64)
+        self._angles: list[Array] | None = None
+        self._coefficients: list[Array] | None = None
+        self._series = series or (student_series if profile is STUDENT else _gaussian_series)
+
+    @property
+    def angles(self) -> list[Array]:
+        """The points on a box of period 2π, one array (n,) for each axis."""
+        if self._angles is None:  # not a cached_property, whose lock would let one part of a kernel wait for the other
+            middle = 0.5 * (self._Z.min(axis=0) + self._Z.max(axis=0))
+            turns = (self._Z - middle) * (2 * np.pi / np.array(self.modes.period))
+            self._angles = [np.ascontiguousarray(column, dtype=self._real) for column in turns.T]
+        return self._angles
+
+    @property
+    def coefficients(self) -> list[Array]:
+        """Arrays whose product is c_m."""
+        if self._coefficients is None:
+            series = self._series(self.modes.half, self.modes.period)
+            self._coefficients = [factor.astype(self._real) for factor in series]
+        return self._coefficients
+
+    @property
+    def _real(self) -> DType:
+        return np.dtype(np.float32 if self.modes.single else np.float64)
 
     def sums(self, W: Array) -> Array:
         """``Σ_j W_jc k_ij`` (n, c), for weights (n, c)."""
-        found = self._each(lambda V, place: self._at_points(self.series(V, place), place), packed(W))
-        return unpacked(found, W.shape[1])
+        work = [(part, V) for part in self.parts for V in packed(W, part.dtype)]
+        found = self._each(lambda part, V, place: part.at_points(part.series(V, place), place), work)
+        return self._total(lambda some: unpacked(some, W.shape[1]), found)
 
     def pulls(self, W: Array) -> Array:
         """``Σ_j W_jc g_ij (z_i - z_j)`` (q, n, c), for weights (n, c)."""
-        series = self._each(self.series, packed(W))
-        work = [(axis, F) for axis in range(len(self.angles)) for F in series]
-        found = self._each(lambda item, place: self._at_points(self._pulling(*item), place), work)
-        step = len(series)
-        return np.stack([unpacked(found[k : k + step], W.shape[1]) for k in range(0, len(found), step)])
+        work = [(part, V) for part in self.parts for V in packed(W, part.dtype)]
+        series = self._each(lambda part, V, place: part.series(V, place), work)
+        axes, step = range(self._Z.shape[1]), len(work) // len(self.parts)
+        spread = [
+            ((part, axis), F)
+            for part, some in zip(self.parts, _split(series, step), strict=True)
+            for axis in axes
+            for F in some
+        ]
+        found = self._each(lambda on, F, place: on[0].at_points(on[0].pulling(on[1], F), place), spread)
+        return self._total(
+            lambda some: np.stack([unpacked(values, W.shape[1]) for values in _split(some, step)]), found
+        )
 
-    def _each(self, work: Callable[[Item, int], Array], items: list[Item]) -> list[Array]:
-        """``work(item, place)`` of every item, on threads; on one thread all take the same plans."""
+    def _each(self, work: Callable[[Item, Array, int], Array], items: list[tuple[Item, Array]]) -> list[Array]:
+        """``work(part, array, place)`` of every item, on threads; on one thread all take the same plans."""
         alone = thread_count(self.n_jobs) == 1
-        return run_tiles(lambda i: work(items[i], 0 if alone else i), range(len(items)), self.n_jobs)
+        return run_tiles(lambda i: work(*items[i], 0 if alone else i), range(len(items)), self.n_jobs)
+
+    def _total(self, joined: Callable[[list[Array]], Array], found: list[Array]) -> Array:
+        """The sum over the parts of the kernel of their results, each joined from a list."""
+        return sum_in_order([joined(some) for some in _split(found, len(found) // len(self.parts))])
 
     def series(self, V: Array, place: int = 0) -> Array:
         """``c_m Σ_j exp(-i ω_m·z_j) v_j`` for complex weights (n,), or for some at once (b, n)."""
@@ -334,34 +274,32 @@ class FastSums:
             F *= factor
         return F
 
-    def _pulling(self, axis: int, F: Array) -> Array:
+    def pulling(self, axis: int, F: Array) -> Array:
         """``-½ i ω F``: the spectrum of the pulls along an axis."""
         return np.asarray(F * (-0.5j * self.modes.frequency(axis)).astype(self.dtype))
 
-    def _at_points(self, F: Array, place: int) -> Array:
+    def at_points(self, F: Array, place: int = 0) -> Array:
         """``Σ_m exp(i ω_m·z_i) F_m`` (n,) or (b, n)."""
         return self.plans.transform(2, self.grid, self.angles, F, place)
 
 
 class SplitSums(FastSums):
-    """The same of the Student kernel in two parts: the near one, and ``far``."""
+    """The same of the Student kernel in two parts, the near and the far one, which are transformed side by side."""
 
     def __init__(self, Z: Array, near: Modes, far: Modes, n_jobs: int | None, plans: Plans | None) -> None:
         plans = plans or Plans()
-        super().__init__(Z, STUDENT, near, n_jobs, plans, near_series(near.half, near.period))
-        self.far = FastSums(Z, STUDENT, far, n_jobs, plans, far_series(far.half, far.period))
-
-    def sums(self, W: Array) -> Array:
-        """``Σ_j W_jc k_ij`` (n, c), for weights (n, c)."""
-        return super().sums(W) + self.far.sums(W)
-
-    def pulls(self, W: Array) -> Array:
-        """``Σ_j W_jc g_ij (z_i - z_j)`` (q, n, c), for weights (n, c)."""
-        return super().pulls(W) + self.far.pulls(W)
+        super().__init__(Z, STUDENT, near, n_jobs, plans, near_series)
+        self.parts = (self, FastSums(Z, STUDENT, far, n_jobs, plans, far_series))
 
 
-def _gaussian_series(modes: Modes) -> list[Array]:
+def _split(items: list[Item], size: int) -> list[list[Item]]:
+    """Lists of ``size`` items each."""
+    return [items[part] for part in spans(len(items), size)]
+
+
+def _gaussian_series(half: Sequence[int], period: Sequence[float]) -> list[Array]:
     """``√π/L exp(-ω²/4)`` of each axis."""
+    modes = Modes(tuple(half), tuple(period))
     q = len(modes.half)
     return [np.sqrt(np.pi) / modes.period[d] * np.exp(-0.25 * modes.frequency(d) ** 2) for d in range(q)]
 
@@ -383,8 +321,3 @@ def _seconds(n: int, *parts: Modes) -> float:
 def _widths(modes: Modes) -> dict[float, int]:
     """Oversampling factors and the kernel width of finufft for each."""
     return _SINGLE_WIDTHS if modes.single else _WIDTHS
-
-
-def _most_modes(n: int) -> int:
-    """Largest number of modes, for memory: about 100 bytes each."""
-    return 2**22 + 16 * n

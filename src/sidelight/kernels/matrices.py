@@ -19,7 +19,7 @@ from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import Neighbours, distances_to_listed
 
-from .bandwidths import perplexity_rows
+from .bandwidths import perplexity_by_tiles
 from .profiles import DELTA, Profile
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
 
 
 _PROBED, _ROWS = 64, 4096  # rows on which the share outside the lists is measured, and rows of one block
+_SUMMED = 16_384  # rows of two sparse matrices that one task adds
 
 
 class SymmetricTiles:
@@ -114,16 +115,52 @@ def matrix_rows(K: SymmetricTiles | _Shaped) -> int:
     return K.n if isinstance(K, SymmetricTiles) else int(K.shape[0])
 
 
-def adaptive_kernel(neighbours: Neighbours, perplexity: float) -> tuple[SparseMatrix, Array]:
+def adaptive_kernel(neighbours: Neighbours, perplexity: float, n_jobs: int | None = 1) -> tuple[SparseMatrix, Array]:
     """The perplexity kernel ``(p_ij + p_ji)/2`` on neighbour lists, without self-weight, and its bandwidths (n,)."""
     n, k = neighbours.index.shape
-    W, bandwidth = perplexity_rows(neighbours.distance**2, perplexity)
+    W, bandwidth = perplexity_by_tiles(neighbours.distance, perplexity, n_jobs)
     held = np.flatnonzero(np.isfinite(neighbours.distance))
     ends = np.repeat(np.arange(n), k)[held], neighbours.index.ravel()[held]
-    one_way = csr_array(coo_array((W.ravel()[held], ends), shape=(n, n)))
-    K = csr_array(0.5 * (one_way + one_way.T))
-    K.sort_indices()
-    return K, bandwidth
+    halves = 0.5 * W.ravel()[held]
+
+    def one_way(way: int) -> SparseMatrix:
+        A = csr_array(coo_array((halves, (ends[way], ends[1 - way])), shape=(n, n)))
+        A.sort_indices()
+        return A
+
+    there, back = run_tiles(one_way, (0, 1), n_jobs)
+    return _sum_by_rows(there, back, n_jobs), bandwidth
+
+
+def _sum_by_rows(A: SparseMatrix, B: SparseMatrix, n_jobs: int | None) -> SparseMatrix:
+    """``A + B`` of matrices with sorted indices, by blocks of rows on threads."""
+
+    def added(part: Slice) -> SparseMatrix:
+        return csr_array(_rows_of(A, part) + _rows_of(B, part))
+
+    parts = run_tiles(added, spans(A.shape[0], _SUMMED), n_jobs)
+    starts = np.cumsum([0, *(part.nnz for part in parts)])
+    indptr = np.concatenate([[0], *(part.indptr[1:] + start for part, start in zip(parts, starts, strict=False))])
+    K = csr_array(
+        (
+            np.concatenate([part.data for part in parts]),
+            np.concatenate([part.indices for part in parts]),
+            indptr.astype(parts[0].indptr.dtype if starts[-1] < 2**31 else np.int64),
+        ),
+        shape=A.shape,
+    )
+    K.has_canonical_format = True
+    return K
+
+
+def _rows_of(A: SparseMatrix, part: Slice) -> SparseMatrix:
+    """Some consecutive rows of a CSR matrix with sorted indices."""
+    stop = min(part.stop, A.shape[0])
+    stored = slice(A.indptr[part.start], A.indptr[stop])
+    starts = A.indptr[part.start : stop + 1] - A.indptr[part.start]
+    out = csr_array((A.data[stored], A.indices[stored], starts), shape=(stop - part.start, A.shape[1]))
+    out.has_canonical_format = True
+    return out
 
 
 def left_out(X: Array, lists: Array, bandwidth: Array, n_jobs: int | None = None) -> float:

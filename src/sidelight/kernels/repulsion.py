@@ -136,6 +136,7 @@ def _by_transform(Z: Array, profile: Profile, n_jobs: int | None) -> tuple[Array
     if math.prod(shape) > _MOST:
         return None
     transform = FastSums(Z, profile, modes, n_jobs)
+    modes = transform.modes
     own = np.maximum(transform.sums(np.ones((len(Z), 1)))[:, 0], 1.0)  # a row sum holds its own 1
     spectrum = np.zeros(shape, dtype=transform.dtype)
     spectrum[np.ix_(*[np.arange(-m, m + 1) for m in modes.half])] = transform.series(1 + 1j / own)

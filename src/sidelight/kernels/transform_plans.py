@@ -121,10 +121,10 @@ def library() -> Untyped:
     return finufft
 
 
-def packed(W: Array) -> list[Array]:
+def packed(W: Array, dtype: DType) -> list[Array]:
     """Pack two real columns into each complex one, in batches (b, n) that share a plan."""
     c = W.shape[1]
-    V = np.zeros((-(-c // 2), len(W)), dtype=np.complex128)
+    V = np.zeros((-(-c // 2), len(W)), dtype=dtype)
     V.real, V.imag[: c // 2] = W[:, ::2].T, W[:, 1::2].T
     return [V[part] for part in spans(len(V), _TOGETHER)]
 

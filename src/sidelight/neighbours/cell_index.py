@@ -82,7 +82,7 @@ class CellIndex:
         self.X = X if X.dtype in (np.float32, np.float64) else np.asarray(X, dtype=np.float64)
         self.n_probes = n_probes
         self.reach = Reach(self.X)
-        self.reduction: Reduction = reduction(self.X, seed=seed)
+        self.reduction: Reduction = reduction(self.X, seed=seed, n_jobs=n_jobs)
         P = self.reduction(self.X, n_jobs)
         cells: Cells = cells_of(P, size=size or cell_size(len(P)), seed=seed, n_jobs=n_jobs)
         self.order, self.start, self.means = cells.order, cells.start, cells.means

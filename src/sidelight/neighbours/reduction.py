@@ -17,11 +17,12 @@ Cost: O(s d r) for a sample of s rows, O(p s d) for the neighbours of p probes, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.base.tiles import one_blas_thread, run_tiles, spans
+from sidelight.base.tiles import one_blas_thread, run_tiles, spans, sum_in_order
 from sidelight.base.types import Array, Slice
 
 from .search import nearest
@@ -66,19 +67,19 @@ class Reduction:
         return P
 
 
-def reduction(X: Array, *, seed: int = 0) -> Reduction:
+def reduction(X: Array, *, seed: int = 0, n_jobs: int | None = None) -> Reduction:
     """Centre, scale and, beyond 64 columns, the principal directions of the rows of ``X``."""
     rng = np.random.default_rng(seed)
-    A, centre, scale = _sample(X, rng)
+    A, centre, scale = _sample(X, rng, n_jobs)
     if A.shape[1] <= _FULL:
         return Reduction(centre, scale, None)
-    V, variances = _directions(A, rng)
+    V, variances = _directions(A, rng, n_jobs)
     kept = np.cumsum(variances) / max(float(np.vdot(A, A)) / len(A), np.finfo(np.float64).tiny)
     return Reduction(centre, scale, V[:, : int(np.clip(np.searchsorted(kept, _KEPT) + 1, _LEAST, _MOST))])
 
 
 @one_blas_thread
-def neighbour_space(X: Array, *, seed: int = 0) -> Reduction | None:
+def neighbour_space(X: Array, *, seed: int = 0, n_jobs: int | None = None) -> Reduction | None:
     """The principal directions along which neighbours differ less than random rows, 32 at least.
 
     None where all columns should be used: there are at most 64, more than three quarters of them tell neighbours from
@@ -87,10 +88,10 @@ def neighbour_space(X: Array, *, seed: int = 0) -> Reduction | None:
     if X.shape[1] <= _FULL or len(X) <= _MOST:
         return None
     rng = np.random.default_rng(seed)
-    A, centre, scale = _sample(X, rng)
-    V, variances = _directions(A, rng)
+    A, centre, scale = _sample(X, rng, n_jobs)
+    V, variances = _directions(A, rng, n_jobs)
     probes = np.sort(rng.choice(len(A), min(len(A), _PROBES), replace=False))
-    near = nearest(A, A[probes], k=_NEAR + 1).index
+    near = nearest(A, A[probes], k=_NEAR + 1, n_jobs=n_jobs).index
     projected = A @ V
     squares = (projected[probes][:, None] - projected[near]) ** 2  # a probe is among its own nearest, and adds nothing
     ratio = squares.sum(axis=(0, 1)) / (_NEAR * len(probes)) / np.maximum(2 * variances, np.finfo(np.float64).tiny)
@@ -101,26 +102,36 @@ def neighbour_space(X: Array, *, seed: int = 0) -> Reduction | None:
     return Reduction(centre, scale, V[:, :r]) if r <= _WORTH * X.shape[1] else None
 
 
-def _sample(X: Array, rng: np.random.Generator) -> tuple[Array, Array, float]:
+def _sample(X: Array, rng: np.random.Generator, n_jobs: int | None) -> tuple[Array, Array, float]:
     """Rows of ``X`` drawn at random, centred and scaled; the centre, and the scale, a power of 2."""
     rows = np.sort(rng.choice(len(X), min(len(X), _SAMPLE), replace=False))
     A = np.asarray(X[rows], dtype=np.float64)
     centre = A.mean(axis=0)
-    widest = max(float(np.max(np.abs(X[part] - centre), initial=0.0)) for part in spans(len(X), _TILE))
+    tiles = spans(len(X), _TILE)
+    widest = max(run_tiles(lambda part: float(np.max(np.abs(X[part] - centre), initial=0.0)), tiles, n_jobs))
     scale = float(2.0 ** np.ceil(np.log2(widest))) if widest > 0 else 1.0  # exact to divide and multiply by
     return (A - centre) / scale, centre, scale
 
 
-def _directions(A: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+def _directions(A: Array, rng: np.random.Generator, n_jobs: int | None) -> tuple[Array, Array]:
     """The leading principal directions (d, r) of the centred sample ``A`` and the variances along them.
 
     By randomised subspace iteration; r is 128, or less where there are fewer rows or columns. The sample is multiplied
     in single precision: directions of a variance 1e-12 times the largest are not told from rounding.
     """
     count, single = min(*A.shape, _MOST + 8), A.astype(np.float32)
-    Q = _orthonormal(single.T @ rng.standard_normal((len(A), count)).astype(np.float32))
+    tiles = spans(len(A), _TILE)
+
+    def total(product: Callable[[Slice], Array]) -> Array:
+        return sum_in_order(run_tiles(product, tiles, n_jobs))
+
+    def image(Q: Array) -> Array:
+        return total(lambda rows: single[rows].T @ (single[rows] @ Q))
+
+    G = rng.standard_normal((len(A), count)).astype(np.float32)
+    Q = _orthonormal(total(lambda rows: single[rows].T @ G[rows]))
     for _ in range(2):
-        Q = _orthonormal(single.T @ (single @ Q.astype(np.float32)))
+        Q = _orthonormal(image(Q.astype(np.float32)))
     projected = (single @ Q.astype(np.float32)).astype(np.float64)
     values, vectors = np.linalg.eigh(projected.T @ projected)
     r = min(count, _MOST)

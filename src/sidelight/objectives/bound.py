@@ -120,7 +120,8 @@ class InformationBound:
         Infinite (so that a line search rejects the step) if there are many rows and the points have become too wide for
         the fast transform that was used at the previous point, or for sums over cells.
         """
-        middle = np.average(Z, axis=0, weights=self.weights)
+        Z = np.asfortranarray(Z)  # whole columns: minima and sums over the rows take a tenth of the time
+        middle = self.weights @ Z / self.total
         inside = (Z if self.box is None else np.clip(Z, self.box[0], self.box[1])) - middle
         Z = Z - middle
         apart_of = self._in_cells(inside) if self.lists is not None else self._by_transform(inside)
@@ -137,7 +138,8 @@ class InformationBound:
         power = float(np.vdot(weighted, Z)) / self.total
         value = -entropy + self.attraction * float(spent) + self.background * power
         gradient = (4 * self.attraction * attraction - 2 * repulsion + 2 * self.background * weighted) / self.total
-        return Evaluation(value, gradient, {"H(Z)": entropy, "bound of H(X,Z)": float(spent)})
+        terms = {"H(Z)": entropy, "bound of H(X,Z)": float(spent)}
+        return Evaluation(value, np.ascontiguousarray(gradient), terms)
 
     def links(self, Z: Array) -> Array:
         """Edge weights ``P_ij u_ij`` of the stored pairs (nnz,), from which the multigrid preconditioner is built.

@@ -6,7 +6,7 @@ and curvature (``c2``). It is found by bisection and doubling. The first step of
 by more than 1.
 
 ``inverse_at`` gives an approximate inverse Hessian at the current point. The recursion then begins with it, unscaled.
-It is renewed at iterations 5, 10, 20, ... (the stored steps are kept), and the first trial step is 1.
+It is renewed every five iterations (the stored steps are kept), and the first trial step is 1.
 
 Converged when an iteration decreases the value by at most ``tolerance · max(|f|, 1)`` twice in a row; when the gradient
 vanishes; or when no step along the gradient decreases the value because of curvature (the value rises by at least twice
@@ -29,6 +29,7 @@ __all__ = ["minimise"]
 Step = Callable[[int, float, Array, dict[str, float]], bool]
 Linear = Callable[[Array], Array]
 _C1, _C2 = 1e-4, 0.9
+_RENEWED = 5  # iterations after which the approximate inverse Hessian is renewed
 _VANISHED = 1e-150  # the square of a smaller gradient is 0
 
 
@@ -86,7 +87,7 @@ def minimise(
             if np.abs(g).max() < _VANISHED:
                 return Result(x, f, iteration - 1, n_evaluations, Status.CONVERGED)
             if inverse_at is not None and iteration >= renewed:
-                precondition, renewed = inverse_at(x), _next_renewal(iteration)
+                precondition, renewed = inverse_at(x), iteration - iteration % _RENEWED + _RENEWED
             direction = _direction(g, pairs, precondition, scaled=inverse_at is None)
             first = _first_step(direction, pairs) if inverse_at is None else 1.0
             searched = _line_search(value_and_grad, x, f, g, direction, first)
@@ -112,11 +113,6 @@ def minimise(
     except KeyboardInterrupt:
         return Result(x, f, iteration, n_evaluations, Status.INTERRUPTED)
     return Result(x, f, max_iter, n_evaluations, Status.ITERATIONS)
-
-
-def _next_renewal(iteration: int) -> int:
-    """Next iteration (5, 10, 20, 40, ...) at which the approximate inverse Hessian is renewed."""
-    return 5 if iteration < 5 else 2 * iteration
 
 
 def _direction(

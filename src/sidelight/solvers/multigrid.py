@@ -23,8 +23,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array
 
-from sidelight.base.tiles import run_tiles
-from sidelight.base.types import Array, SparseMatrix
+from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Slice, SparseMatrix
 
 from .levels import Level
 
@@ -34,7 +34,8 @@ __all__ = ["DIRECT", "Cycle", "Hierarchy"]
 DIRECT = 500
 """Rows at which coarsening should end: few enough for a direct solve."""
 _OMEGA = 0.6  # damping of Jacobi, which at 1 would oscillate
-_OVER = 1.5  # overcorrection; must be below 2, or a cycle would not be positive definite
+_OVER = 1.8  # overcorrection; must be below 2, or a cycle would not be positive definite
+_PAIRS = 2**18  # stored pairs whose places one task looks up
 _LEFT = 4 * DIRECT  # largest coarsest level that is still solved directly (coarsening may end above DIRECT)
 
 
@@ -44,6 +45,7 @@ class _Merging:
 
     fine: Level
     coarse: Level
+    n_jobs: int | None = 1
 
     @cached_property
     def slot(self) -> Array:
@@ -53,9 +55,15 @@ class _Merging:
         K, C = self.fine.kernel, self.coarse.kernel
         stored = np.repeat(np.arange(m, dtype=np.int64), np.diff(C.indptr)) * m + C.indices
         one = np.repeat(parent.astype(np.int64), np.diff(K.indptr))
-        other = parent[K.indices]
-        place = np.searchsorted(stored, one * m + other)
-        return np.where(one == other, C.nnz, place).astype(np.int32 if C.nnz < 2**31 else np.int64)
+        kind = np.int32 if C.nnz < 2**31 else np.int64
+
+        def places(part: Slice) -> Array:
+            other = parent[K.indices[part]]
+            place = np.searchsorted(stored, one[part] * m + other)
+            return np.where(one[part] == other, C.nnz, place).astype(kind)
+
+        found = run_tiles(places, spans(K.nnz, _PAIRS), self.n_jobs)
+        return np.concatenate([np.empty(0, dtype=kind), *found])
 
     def merged(self, data: Array) -> Array:
         """Sum the fine weights (nnz,) to the weights of the coarse pairs."""
@@ -75,7 +83,7 @@ class Hierarchy:
     def __init__(self, levels: Sequence[Level], n_jobs: int | None = 1) -> None:
         self.levels, self.n_jobs = list(levels), n_jobs
         self.patterns = [_short_indices(level.kernel) for level in self.levels]
-        self.mergings = [_Merging(fine, coarse) for fine, coarse in pairwise(self.levels)]
+        self.mergings = [_Merging(fine, coarse, n_jobs) for fine, coarse in pairwise(self.levels)]
 
     def cycle(self, depth: int, links: Array, held: Array) -> Cycle:
         """Approximate solver on one level.
@@ -94,7 +102,7 @@ class Hierarchy:
         Cycle
             An approximate inverse of ``L + diag(h)``.
         """
-        return Cycle(self, depth, links.astype(np.float32), held)
+        return Cycle(self, depth, links.astype(np.float32, copy=False), held)
 
 
 class Cycle:
