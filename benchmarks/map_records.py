@@ -1,7 +1,7 @@
-"""Keep runs of ``large_maps mnist`` and ``growth`` for the pages: ``python -m benchmarks.map_records mnist growth``.
+"""Keep runs of some sections of ``large_maps`` for the pages: ``python -m benchmarks.map_records mnist growth small``.
 
 Reads ``benchmarks/results/large_maps_SECTION.json`` and writes that part of ``docs/files/large_maps.json``, from which
-`benchmarks.page_numbers` takes the tables of 70,000 digits and of a million rows.
+`benchmarks.page_numbers` takes the tables of 70,000 digits, of a million rows and of few rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.harness import KEPT, RESULTS, commit
 
-__all__ = ["growth_record", "keep", "mnist_record"]
+__all__ = ["growth_record", "keep", "mnist_record", "small_record"]
 
 _DIGITS = {"seconds": 1, "second_time": 1, "accuracy": 4, "trustworthiness": 4, "mebibytes": 0}
 
@@ -31,8 +31,7 @@ def mnist_record(run: dict[str, Any]) -> dict[str, dict[str, float]]:
         found["mebibytes"] = measured["MiB"][method]
         if (warm := measured.get(f"{method}, warm")) is not None:
             found["second_time"] = warm
-        name = "Sidelight" if method == "ours" else method
-        methods[name] = {what: round(float(value), _DIGITS[what]) for what, value in found.items()}
+        methods[_name(method)] = {what: round(float(value), _DIGITS[what]) for what, value in found.items()}
     return methods
 
 
@@ -50,9 +49,40 @@ def growth_record(run: dict[str, Any]) -> dict[str, dict[str, float]]:
     return rows
 
 
+def small_record(run: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """Number of rows -> ``fresh METHOD``, ``second METHOD`` (seconds), ``accuracy METHOD``, ``trustworthiness METHOD``.
+
+    Examples
+    --------
+    >>> race = {"what": "MNIST 2,000 x 784: second fit", "ours": 1.567, "rival": 3.2, "rival_name": "UMAP"}
+    >>> small_record({"checks": [race], "details": {}})
+    {'2000': {'second Sidelight': 1.57, 'second UMAP': 3.2}}
+    """
+    rows: dict[str, dict[str, float]] = {}
+    for check in run["checks"]:
+        what, _, measured = check["what"].partition(": ")
+        kind = {"fresh process": "fresh", "second fit": "second"}.get(measured)
+        if kind is not None:
+            found = rows.setdefault(what.split()[1].replace(",", ""), {})
+            found[f"{kind} Sidelight"] = round(check["ours"], 2)
+            found[f"{kind} {check['rival_name']}"] = round(check["rival"], 2)
+    for what, quality in run["details"].items():
+        if what.endswith(": quality"):
+            found = rows[what.split()[1].replace(",", "")]
+            named = {"accuracy": quality["10-NN accuracy"], "trustworthiness": quality["trustworthiness"]}
+            for name, values in named.items():
+                found |= {f"{name} {_name(method)}": round(value, 4) for method, value in values.items()}
+    return rows
+
+
+def _name(method: str) -> str:
+    return "Sidelight" if method == "ours" else method
+
+
 _RECORDS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "mnist": ("methods", mnist_record),
     "growth": ("rows", growth_record),
+    "small": ("rows", small_record),
 }
 
 

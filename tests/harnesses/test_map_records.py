@@ -2,7 +2,7 @@
 
 import json
 
-from benchmarks.map_records import growth_record, keep, mnist_record
+from benchmarks.map_records import growth_record, keep, mnist_record, small_record
 
 RUN = {
     "details": {
@@ -46,3 +46,26 @@ def test_other_parts_of_the_file_stay(tmp_path):
     found = json.loads(kept.read_text())
     assert found["growth"] == {"rows": {"10": 1}}
     assert found["mnist"]["methods"] == mnist_record(RUN)
+
+
+def test_few_rows_have_the_seconds_and_the_quality_of_every_method():
+    def race(kind, rival, ours, theirs):
+        return {"what": f"MNIST 2,000 x 784: {kind}", "ours": ours, "rival": theirs, "rival_name": rival}
+
+    run = {
+        "checks": [
+            race("fresh process", "UMAP", 2.988, 13.3),
+            race("second fit", "UMAP", 1.567, 3.196),
+            {"what": "MNIST 2,000 x 784: estimate of MiB, factor", "ours": 1.3},
+        ],
+        "details": {
+            "repeats": {},
+            "MNIST 2,000 x 784: quality": {"10-NN accuracy": {"ours": 0.905}, "trustworthiness": {"UMAP": 0.94868}},
+        },
+    }
+    assert small_record(run) == {
+        "2000": {
+            "fresh Sidelight": 2.99, "fresh UMAP": 13.3, "second Sidelight": 1.57, "second UMAP": 3.2,
+            "accuracy Sidelight": 0.905, "trustworthiness UMAP": 0.9487,
+        }
+    }  # fmt: skip

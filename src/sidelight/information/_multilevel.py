@@ -57,12 +57,12 @@ _COARSE_TOL, _FINEST_TOL = (
 def multilevel_cost(n: int, d: int, perplexity: float, latent_kernel: str, n_components: int) -> Cost:
     """Estimate memory and time of a multilevel fit of n rows and d columns, before fitting.
 
-    Neighbour search, and about sixty evaluations on all rows, which include those on coarser levels (forty in more than
+    Neighbour search, and about 36 evaluations on all rows, which include those on coarser levels (24 in more than
     three dimensions, where rows find their places faster).
     """
     pairs = 1.4 * perplexity * n
     size, seconds = sums_cost(profile(latent_kernel), n, n_components)
-    per_pair, evaluations = (4e-8, 60) if n_components <= 3 else (4e-8 + 5e-9 * n_components, 40)
+    per_pair, evaluations = (4e-8, 36) if n_components <= 3 else (4e-8 + 5e-9 * n_components, 24)
     evaluation = seconds + per_pair * pairs
     return Cost(int(size + 12 * n * d + 60 * pairs + 2**27), 0.5 + evaluations * evaluation + neighbour_seconds(n, d))
 

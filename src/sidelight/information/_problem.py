@@ -228,8 +228,9 @@ def informed_problem(
             rows, given, known.features, categories, strata, compared=compared, n_jobs=kernel.n_jobs
         )  # fmt: skip
         effect, confounded, there = found.effect, found.confounded, found.there
-        explained = _explained(rows, found.rest)
-        rest = _unless_explained(kernel.owner, rows, found.rest, _ROUNDING if given.categorical else _REGRESSION)
+        power = _power(rows)
+        explained = 1.0 - float(np.vdot(found.rest, found.rest)) / power if power > 0 else 0.0
+        rest = _unless_explained(kernel.owner, found.rest, power, _ROUNDING if given.categorical else _REGRESSION)
     if settings.conditioning == "residual":
         conditional = _conditional_problem(rest, scale, side, kernel, latent, widths)
         return replace(conditional, effect=effect, confounded=confounded, explained=explained)
@@ -360,17 +361,18 @@ def mixed_factors(A: Array, weight: float) -> Array:
     return np.column_stack([np.full(len(A), np.sqrt(1 - weight)), np.sqrt(weight / mean) * A])
 
 
-def _explained(points: Array, rest: Array) -> float:
-    """Share of the variance of the points that the rest lacks."""
+def _power(points: Array) -> float:
+    """``Σ |x_i - mean|²``, with one copy of the rows."""
     centred = points - points.mean(axis=0)
-    total = float(np.vdot(centred, centred))
-    return 1.0 - float(np.vdot(rest, rest)) / total if total > 0 else 0.0
+    return float(np.vdot(centred, centred))
 
 
-def _unless_explained(owner: str, points: Array, rest: Array, least: float) -> Array:
-    """Residuals within the error of the effect become zero, with a warning: they are not structure."""
-    power, left = (float(np.vdot(part - part.mean(axis=0), part - part.mean(axis=0))) for part in (points, rest))
-    if power == 0 or left > least * power:
+def _unless_explained(owner: str, rest: Array, power: float, least: float) -> Array:
+    """Residuals within the error of the effect become zero, with a warning: they are not structure.
+
+    ``power`` is that of the rows before (``_power``), and ``least`` the share of it below which residuals are an error.
+    """
+    if power == 0 or _power(rest) > least * power:
         return rest
     rule = "explains X entirely, so that no structure remains to embed"
     remedy = "Give less: a column with a value of its own in every row knows everything"

@@ -141,6 +141,9 @@ def problem_of_rows(
     if training.given is None or training.known is None:
         return plain_problem(training.points, scale, kernel, latent, training.variance)
     rows = training.fitted
-    some = submatrix(training.points, rows, rows, kernel.owner) if kernel.precomputed else training.points[rows]
+    if kernel.precomputed:
+        some = submatrix(training.points, rows, rows, kernel.owner)
+    else:
+        some = training.points if training.complete else training.points[rows]
     known, variance = training.known.take(rows), None if training.variance is None else training.variance[rows]
     return informed_problem(some, scale, training.given, known, hints, kernel, settings, latent, variance)

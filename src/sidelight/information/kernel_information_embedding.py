@@ -362,7 +362,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         solver, kernel = choose_solver(self._solver_request(given), n)
         if solver == "multilevel":
             cost = multilevel_cost(n, d, self.perplexity, kernel, self.n_components)
-            return self._with_filling(Cost(2 * cost.bytes, 5 * cost.seconds) if given else cost, n, d)
+            return self._with_filling(Cost(2 * cost.bytes, 4 * cost.seconds) if given else cost, n, d)
         cost = annealed_cost(n, d, self._kernel_settings(solver), (kernel, self.n_components), given=given)
         return self._with_filling(cost, n, d)
 
