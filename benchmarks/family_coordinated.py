@@ -47,6 +47,7 @@ CHOSEN_ON = (
     "iris",
     "halves of digits, Isomap faces, made vowels and oil flow",
     "mfeat, fac and fou",
+    "maps of UMIST, of mfeat fac, fou and zer, and of a robot's Wi-Fi",
 )
 LABELLED = ("breast cancer", "image segments", "glass", "USPS", "COIL-20", "made vowels")
 MEASURED = (("made balls", 2), ("made balls", 3), ("Yale B, 8 people", 3), ("silhouettes", 3))

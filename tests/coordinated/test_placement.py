@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import sidelight
 from sidelight import CoordinatedCCA, CoordinatedMixture, PPCAMixture
 from sidelight.coordinated._coordination_fit import best_placement
-from sidelight.coordinated._targets import Placement, explained_by_neighbours, target
+from sidelight.coordinated._targets import Placement, along_graphs, explained_by_neighbours, target
 from sidelight.datasets import s_curve
 
 
@@ -145,6 +145,34 @@ def test_latent_points_along_a_curve_are_its_length_and_missing_dimensions_are_z
     line = np.column_stack([t, 2 * t])
     np.testing.assert_allclose(target(line, Placement("linear"), 3, None)[:, 2], 0.0, atol=1e-12)
     assert target(line, Placement("geodesic", 5), 3, None).shape == (60, 3)
+
+
+def test_every_placement_that_is_tried_can_be_made_again_by_itself():
+    X = clusters(10)[0]
+    tried = along_graphs(X, 2, None)
+    assert [one.power for one in tried] == [2.0, 1.0, 1.0, 1.0, 1.0]
+    assert [one.n_neighbors for one in tried] == [0, 0, 5, 8, 12]
+    for placement, latent in tried.items():
+        np.testing.assert_array_equal(target(X, placement, 2, None), latent)
+    assert all(latent.shape == (3, 2) for latent in along_graphs(X[:3], 2, None).values())  # fewer rows than neighbours
+
+
+def test_squared_steps_make_gaps_between_clusters_wide():
+    X, labels = clusters(20, 4, 10)
+    gaps = []
+    for power in (1.0, 2.0):
+        Z = target(X, Placement("geodesic", 0, power), 3, None)
+        means = np.array([Z[labels == label].mean(axis=0) for label in range(4)])
+        apart = np.linalg.norm(means[:, None] - means, axis=2)[np.triu_indices(4, 1)].min()
+        gaps.append(apart / np.linalg.norm(Z - means[labels], axis=1).mean())
+    assert gaps[1] > 1.25 * gaps[0]
+
+
+def test_a_length_of_steps_and_one_of_squared_steps_are_alike_where_rows_are_even():
+    t = np.linspace(0, 3, 90)
+    X = np.column_stack([np.cos(t), np.sin(t)])
+    plain, dense = (target(X, Placement("geodesic", 2, power), 1, None)[:, 0] for power in (1.0, 2.0))
+    assert np.corrcoef(plain, dense)[0, 1] > 0.999
 
 
 def test_neighbours_on_a_good_map_tell_the_rows():

@@ -2,7 +2,7 @@
 
 The search sees a sample of the rows. With ``alignment="auto"`` mixtures have one start, a map of one chart along the
 principal components is judged, too, and where no number of charts makes a sheet, maps of charts that are placed along
-neighbourhood graphs (``_targets.py``): 20 charts first, more where rows are many.
+neighbourhood graphs (``_targets.py``): 40 charts first, more where rows are many.
 A fit that is stopped or interrupted keeps the best of what was tried.
 """
 
@@ -28,7 +28,7 @@ from sidelight.rows import ArrayRows, Rows
 from ._coordination_fit import Coordinated, best_placement, glue, left_unexplained
 from ._fit_progress import FitProgress
 from ._settings import CoordinationSettings
-from ._targets import GLUED, GRAPHS, Placement, target
+from ._targets import GLUED, Placement, along_graphs, target
 
 __all__ = ["FittedCharts", "FittedPlanes", "SearchedCharts", "fit_planes", "mixture_numbers", "search_charts"]
 
@@ -40,7 +40,8 @@ _FAR, _VERY_FAR = 0.7, 4.0  # charts of a larger distortion, twice in turn or (i
 _NEAR = 0.3  # charts of a smaller distortion may be a sheet with other starts
 _GAIN = 0.02  # more charts fit better where they add this share to what more charts than the first have gained so far
 _WORTH = 0.8  # more charts, that do not fit better, must lower the criterion of the maps to this share
-_PLACED = 20  # charts that are placed along a graph first
+_PLACED = 40  # charts that are placed along graphs first
+_ABOUT = 1.5  # glued charts take their place where these are not so many times more
 _ROWS_PLACED = 10  # rows for each coefficient of a chart, at least, where more charts are tried than these
 _FOLDS, _ENOUGH = 5, 150  # a fifth of the rows at a time is left out to judge placements, until they are so many
 _FEWEST = 20  # rows from which placements are judged
@@ -224,14 +225,14 @@ class _Search:
 
     def _along_graphs(self, tried: dict[int, list[FittedPlanes]]) -> _Placed:
         """Charts placed along graphs: of many rows more of them, as long as that is better by a tenth."""
-        latents = {one: self._latent(one) for one in (Placement("geodesic", k) for k in GRAPHS)}
+        latents = along_graphs(self.sample, self.settings.n_components, self.settings.n_jobs)
         most = min(_MOST_PLACED, self.most * _ROWS_EACH // _ROWS_PLACED)
 
         def judged(k: int) -> _Placed:
             return self._judged(k, tried[k] if k in tried else self._fitted(k, self.settings.seed), latents)
 
         first, known = min(_PLACED, self.most), max(tried)
-        best = last = judged(known if first < 2 * known else first)
+        best = last = judged(known if first < _ABOUT * known else first)
         while last is best and 2 * last.k <= most and not self.progress.ended:
             last = judged(2 * last.k)
             best = (best, last)[best_placement([best.unexplained, last.unexplained])]
@@ -269,7 +270,7 @@ class _Search:
             own = {one: latent[fold != number] if latent.size else latent for one, latent in latents.items()}
             lost = left_unexplained(views, kept, self.sample[fold == number], own, self.settings)
             total = {one: total[one] + lost[one] for one in latents}
-        best = min(total, key=lambda one: total[one])
+        best = list(total)[best_placement(list(total.values()))]
         return _Placed(k, mixtures, best, latents[best], total[best])
 
 

@@ -38,7 +38,7 @@ from sidelight.solvers.coordination import coordinated, whitener
 from sidelight.solvers.eigen import fix_signs
 
 from ._settings import CoordinationSettings
-from ._targets import GLUED, GRAPHS, Placement, explained_by_neighbours, target
+from ._targets import GLUED, Placement, along_graphs, explained_by_neighbours, target
 
 __all__ = ["Coordinated", "align", "best_placement", "glue", "left_unexplained"]
 
@@ -289,12 +289,8 @@ def _best(found: Sequence[Coordinated]) -> Coordinated:
 
 def _geodesic(problem: _Problem, sample: Array, settings: CoordinationSettings) -> list[Coordinated]:
     """The charts placed along each of the graphs."""
-    found, U = [], problem.features(sample)
-    for number in GRAPHS:
-        placement = Placement("geodesic", number)
-        latent = target(sample, placement, settings.n_components, settings.n_jobs)
-        found.append(_with_explained(problem.placed(U, latent, placement), sample, settings))
-    return found
+    U, latents = problem.features(sample), along_graphs(sample, settings.n_components, settings.n_jobs)
+    return [_with_explained(problem.placed(U, Z, one), sample, settings) for one, Z in latents.items()]
 
 
 def _with_explained(found: Coordinated, sample: Array, settings: CoordinationSettings) -> Coordinated:

@@ -8,7 +8,7 @@ __all__ = ["chart_cost", "kernel_cost"]
 
 
 _SAMPLE, _WIDE, _COMPONENTS = 5_000, 64, 50  # as in _coordinated_charts.py
-_TRIED, _TRIED_VIEWS = 30, 45  # charts of all numbers that a search tries, for one view and for each of several
+_TRIED, _TRIED_VIEWS = 40, 45  # charts of all numbers that a search tries, for one view and for each of several
 _JUDGED, _JUDGED_VIEWS = 1.5e-4, 1e-3  # seconds a row of all else that a search does
 _FULL = 400  # rows up to which a search takes time in proportion to them
 _STEPS = 60  # EM steps of one mixture
@@ -18,7 +18,7 @@ def chart_cost(n: int, d: int, n_charts: int | str, n_components: int, n_mixture
     """Cost of fitting and gluing charts of n rows with d columns, the views together."""
     auto, own = isinstance(n_charts, str), d / n_views
     own = float(_COMPONENTS) if auto and own > _WIDE else own
-    k = 20 if isinstance(n_charts, str) else n_charts
+    k = n_charts if not isinstance(n_charts, str) else 40 if n_views == 1 else 20
     size = n_views * n_mixtures * k * (n_components + 1)
     m, mixtures = min(n, _SAMPLE), n_views * n_mixtures
     tried, judged = (_TRIED, _JUDGED) if n_views == 1 else (_TRIED_VIEWS, _JUDGED_VIEWS)

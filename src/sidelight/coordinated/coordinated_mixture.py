@@ -64,8 +64,8 @@ class CoordinatedMixture(CoordinatedIntervals, Estimator):
         lowest reconstruction error and the most even stretching of the data.
     alignment : "auto", "coordination", "geodesic" or "automatic", default="auto"
         How charts are placed. "coordination": they agree on shared rows [1]_. "geodesic": by least squares at the
-        latent points that keep distances along the neighbourhood graph of at most 5,000 rows (Isomap, then with
-        less Sammon stress, so that short distances count).
+        latent points that keep path lengths in neighbourhood graphs of at most 5,000 rows (Isomap, then with less
+        Sammon stress, so that short distances count), of squared steps unless plain ones explain more.
         "automatic": latent points are the same averages of their neighbours as rows are in the data (automatic
         alignment [4]_), in memory only. "auto": coordination where it finds a sheet, or where ``balance`` is given;
         else coordination, geodesic or a linear map of one chart, whichever explains most of rows that are left out.

@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import ENCODER
 from sidelight.base.columns import chosen_columns
-from sidelight.base.cost import Cost
+from sidelight.base.cost import Cost, announce_cost
 from sidelight.base.estimator import Estimator
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
@@ -99,6 +99,7 @@ class CountEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         del y
         check_integer(self, "n_components", self.n_components, 1)
         counts = self._counts(X, ensure_min_samples=2)
+        announce_cost(self, self.estimate_cost(*counts.shape), counts.shape[0])
         sums = np.asarray(counts.sum(axis=0, dtype=np.float64)).ravel()
         totals = _totals(counts)
         shares = sums / (sums.sum() or 1.0)

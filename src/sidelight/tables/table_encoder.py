@@ -11,7 +11,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import ENCODER
-from sidelight.base.cost import Cost
+from sidelight.base.cost import Cost, announce_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers
@@ -143,7 +143,9 @@ class TableEncoder(TransformerMixin, TakesTables):
         y : ignored
         """
         settings = self._settings()
-        table, uses = understood_columns(read_table(X), self.kinds)
+        read = read_table(X)
+        announce_cost(self, self.estimate_cost(read.n_rows, len(read.columns)), read.n_rows)
+        table, uses = understood_columns(read, self.kinds)
         self._refuse_nothing_to_encode(table, uses)
         codes = fit_codes(table, uses, settings)
         self._remember_columns(X, table)
