@@ -33,10 +33,10 @@ Array = npt.NDArray[Any]
 _BLOCK = 2048  # rows whose columns are all computed at a time, where some columns are asked for
 
 _OF_THE_MAP = frozenset({
-    "embedding_", "given_", "explained_", "confounded_", "only_here_", "history_", "n_iter_", "gram_eigenvalues_",
-    "certificate_", "relations_", "relation_names_", "relation_weights_", "relation_shares_", "axis_names_",
-    "latent_log_density", "latent_typicality", "transform_view", "inverse_transform_view", "change_", "adapted_",
-    "training_typicality",
+    "embedding_", "given_", "explained_", "confounded_", "only_here_", "no_shift_", "history_", "n_iter_",
+    "gram_eigenvalues_", "certificate_", "relations_", "relation_names_", "relation_weights_", "relation_shares_",
+    "axis_names_", "latent_log_density", "latent_typicality", "transform_view", "inverse_transform_view", "change_",
+    "adapted_", "training_typicality",
 })  # fmt: skip
 """Attributes of the embedding itself, independent of preprocessing: taken from the last step."""
 

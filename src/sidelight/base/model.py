@@ -33,6 +33,7 @@ class FittedModel(Protocol):
     explained_: Any
     confounded_: bool
     only_here_: Sequence[str]
+    no_shift_: Sequence[str]
     change_: Any
     # has_relations
     relations_: Any

@@ -69,6 +69,7 @@ class InformedMixin(TwoWayMixin):
 
     confounded_: bool
     only_here_: Sequence[str] = ()  # likewise
+    no_shift_: Sequence[str] = ()  # likewise
 
     @one_blas_thread
     def transform(self, X: object, *, given: object = None) -> Array:

@@ -50,9 +50,10 @@ from sidelight.kernels.given_kernels import (
 from sidelight.kernels.hints import with_hints
 from sidelight.kernels.matrices import SymmetricTiles
 from sidelight.maps.effect import Effect, local_effect
+from sidelight.maps.group_relations import GroupRelation, group_relations
 from sidelight.maps.nearby import MANY
 from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points
-from sidelight.neighbours.strata import merged
+from sidelight.neighbours.strata import MOST_STRATA, merged
 from sidelight.objectives.entropy import Entropy, conditional_information, information, informed_information
 from sidelight.side.given import EncodedGiven, Given
 
@@ -125,6 +126,8 @@ class Problem:
         What it takes to estimate the effect again once there is a map (``refined``); None: it is final.
     representation : Representation or None
         How far each row is represented in the groups of ``given``; None: all count as represented everywhere.
+    relations : tuple of GroupRelation
+        Groups that differ from others by more than a shift.
     """
 
     points: Points
@@ -137,6 +140,7 @@ class Problem:
     given_bandwidth: Widths = None
     refinement: EffectRefinement | None = None
     representation: Representation | None = None
+    relations: tuple[GroupRelation, ...] = ()
 
     @property
     def kernel(self) -> DataKernel:
@@ -221,6 +225,7 @@ def informed_problem(
         return _conditional_problem(points, scale, side, kernel, latent, widths)
     rest: Points = points
     effect, confounded, explained, there = None, False, 0.0, None
+    relations: tuple[GroupRelation, ...] = ()
     if not kernel.precomputed:
         rows = dense_points(points)
         compared = hints is None and settings.conditioning == "balanced"
@@ -230,6 +235,8 @@ def informed_problem(
         effect, confounded, there = found.effect, found.confounded, found.there
         power = _power(rows)
         explained = 1.0 - float(np.vdot(found.rest, found.rest)) / power if power > 0 else 0.0
+        if compared and given.categorical and 1 < int(categories.max()) + 1 <= MOST_STRATA:
+            relations = tuple(group_relations(rows, found.rest, categories))
         rest = _unless_explained(kernel.owner, found.rest, power, _ROUNDING if given.categorical else _REGRESSION)
     if settings.conditioning == "residual":
         conditional = _conditional_problem(rest, scale, side, kernel, latent, widths)
@@ -255,6 +262,7 @@ def informed_problem(
         widths,
         None if final else EffectRefinement(dense_points(points), side, kernel, settings, G),
         there,
+        relations,
     )
 
 

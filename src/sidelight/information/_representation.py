@@ -19,7 +19,7 @@ from sidelight.neighbours.counterparts import FEWEST, TOGETHER, counterparts, ro
 from sidelight.neighbours.strata import MOST_STRATA
 from sidelight.side.given import EncodedGiven, Given
 
-__all__ = ["Representation", "described", "representation_of"]
+__all__ = ["Representation", "described", "group_name", "representation_of"]
 
 
 _PRICE = 0.25  # of the distance of a code of ``given`` from the middle; with all of it groups mix more than at random
@@ -75,7 +75,7 @@ class Representation:
             rows = np.flatnonzero(self.codes == group)
             count = int(alone[rows].sum())
             if count:
-                name = _name(given, known.values[rows[0]])
+                name = group_name(given, known.values[rows[0]])
                 found.append(f"{count} of {len(rows)} rows with {name} have no counterparts in another group")
         return found
 
@@ -94,7 +94,7 @@ def described(
     return share, there.only_here(given, known.take(fitted))
 
 
-def _name(given: Given, values: Array) -> str:
+def group_name(given: Given, values: Array) -> str:
     """The categories of one row in words: ``batch = 'b1', donor = 3``."""
     named = zip(given.columns, values, strict=True)
     return ", ".join(f"{c.name} = {c.categories[int(value)]!r}" for c, value in named if c.kind == "category")

@@ -41,6 +41,7 @@ from ._power_limit import check_limit
 from ._representation import described
 from ._sampled_fit import refuse_rows, rows_in_memory
 from ._settings import GivenSettings, KernelSettings, LatentSettings, check_learned, check_missing
+from ._shift_check import warn_of_no_shift
 from ._solve import solve
 from ._solver_choice import (
     SOLVERS,
@@ -161,20 +162,19 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     given_ : Given or None
         The columns of ``given``, with their types and encoding.
     given_bandwidth_ : list of float or None
-        Bandwidth used for each column of ``given``, in the units of ``Conditioning.bandwidth``. None with the
+        Bandwidth used for each column of ``given``, in the units of ``Conditioning.bandwidth``; None with the
         multilevel solver and categories (which uses strata instead of a kernel), unless that sets a bandwidth.
     explained_ : float
         Share of the variance of X that ``given`` explains, and that was subtracted.
     confounded_ : bool
-        True if groups overlap only partly or in unequal shares of kinds, so that the effect of ``given`` came from
-        offsets between matched rows (mutual nearest neighbours), which aligned the groups better than group means.
-    represented_ : array of shape (n, groups) or None
-        Degree to which each row has counterparts in each group of ``given`` (sorted categories or combinations), from 0
-        (none) to 1; NaN if ``given`` is missing. None if the groups cannot be compared.
-    only_here_ : list of str
-        A sentence for each group with rows that have no counterparts in any other group.
+        True if the effect of ``given`` came from matched rows, which aligned the groups better than their means.
+    represented_ : array of shape (n, groups), or None where groups cannot be compared
+        How far each row has counterparts in each group of ``given`` (sorted), from 0 to 1; NaN if ``given`` is missing.
+    only_here_, no_shift_ : lists of str
+        A sentence for each group with rows that have no counterparts in any other group; and one for each group that is
+        inverted, multiplied by a factor or mirrored, so that the map matches wrong rows.
     change_ : ChangeModel or None
-        How rows change with ``given``; ``change_.kept`` is the share of a residual that ``counterfactual`` keeps.
+        How rows change with ``given``; ``change_.kept``: the share of a residual that ``counterfactual`` keeps.
     adapted_ : list of str
         A sentence for each category that :meth:`adapt` added.
     filled_, filled_variance_ : arrays of shape (n, d)
@@ -335,6 +335,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         self.given_bandwidth_ = problem.given_bandwidth
         self.confounded_, self.explained_ = problem.confounded, problem.explained
         self.represented_, self.only_here_ = described(problem.representation, columns, known, fitted)
+        self.no_shift_ = warn_of_no_shift(type(self).__name__, problem.relations, training, checked.reduction)
         self.bandwidth_ = embedded.bandwidth
         self._keep_informed_maps(checked.unreduced(embedded.maps), embedded.embedding)
         if problem.chosen.perplexity is not None:
@@ -396,5 +397,4 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         )  # fmt: skip
 
     def _given_settings(self) -> GivenSettings:
-        """The ``conditioning`` parameter, with the method "auto" resolved."""
         return GivenSettings.of(self.conditioning, self.bandwidth)

@@ -63,7 +63,16 @@ from sidelight.neighbours.strata import nearest_in_strata
 
 from .matched_differences import chance_of_local, local_differences, means_apart, overall_differences
 
-__all__ = ["alignment_score", "group_means", "iterated_offsets", "matched_offsets", "mismatch"]
+__all__ = [
+    "alignment_score",
+    "even_halves",
+    "group_gaps",
+    "group_means",
+    "iterated_offsets",
+    "matched_offsets",
+    "matched_rows",
+    "mismatch",
+]
 
 Array = npt.NDArray[Any]
 _MARGIN, _MARGIN_TOGETHER = 0.01, 0.004  # by which matched offsets must be better on held-out rows
@@ -95,7 +104,7 @@ def group_means(points: Array, codes: Array) -> Array:
 def _predicts_better(projected: Array, codes: Array, there: Array, from_means: bool, n_jobs: int | None) -> bool:
     """Whether offsets by matched rows, from the start 0 or means, align held-out rows better than means do."""
     splits = range(_SPLITS if np.bincount(codes).min() >= _FEWEST else 0)
-    parts = [half == part for half in (_halves(projected, codes, split) for split in splits) for part in (0, 1)]
+    parts = [half == part for half in (even_halves(projected, codes, split) for split in splits) for part in (0, 1)]
     gains = run_tiles(lambda part: _gain(projected, codes, there, from_means, part), parts, n_jobs)
     if not gains or np.mean(gains) <= _SURELY * np.std(gains) / np.sqrt(len(gains)):
         return False
@@ -104,7 +113,7 @@ def _predicts_better(projected: Array, codes: Array, there: Array, from_means: b
     return bool(np.mean(gains) > (_MARGIN_TOGETHER if together else _MARGIN))
 
 
-def _halves(points: Array, codes: Array, column: int) -> Array:
+def even_halves(points: Array, codes: Array, column: int) -> Array:
     """Half 0 or 1 of each row (n,), even within groups: every other row by the size of a column of ``points`` (n, d).
 
     So the halves do not depend on the order of the rows.
@@ -134,21 +143,24 @@ def _gain(projected: Array, codes: Array, there: Array, from_means: bool, part: 
 
 def alignment_score(points: Array, codes: Array, n_jobs: int | None = None) -> float:
     """How far apart the groups ``codes`` (n,) of ``points`` (n, d) are, as above: about 0 where they are mixed."""
+    gaps = group_gaps(points, codes, n_jobs)
+    nearest_group = np.minimum(gaps, gaps.T).min(axis=1)
+    return float(np.mean(nearest_group[np.isfinite(nearest_group)])) if np.isfinite(nearest_group).any() else 0.0
+
+
+def group_gaps(points: Array, codes: Array, n_jobs: int | None = None) -> Array:
+    """Gaps g (C, C) above, of each group towards every other one; infinite on the diagonal or if unknown."""
     n, n_codes = np.arange(len(points)), int(codes.max()) + 1
     D = stratum_distances(nearest_in_strata(points, codes, NEAREST, n_jobs=n_jobs), len(points))
-    own = D[n, codes]
+    own, gaps = D[n, codes], np.full((n_codes, n_codes), np.inf)
     fine = np.isfinite(own) & (own > 0)
-    if not fine.any():
-        return 0.0
-    tiny = 1e-12 * float(own[fine].mean())
-    gaps = np.full((n_codes, n_codes), np.inf)
+    tiny = 1e-12 * float(own[fine].mean()) if fine.any() else 1.0
     for a in range(n_codes):
         rows = np.flatnonzero((codes == a) & fine)
         if len(rows):
             gaps[a] = 0.5 * np.median(np.log(np.maximum(D[rows], tiny) / own[rows, None]), axis=0)
     np.fill_diagonal(gaps, np.inf)
-    nearest_group = np.minimum(gaps, gaps.T).min(axis=1)
-    return float(np.mean(nearest_group[np.isfinite(nearest_group)])) if np.isfinite(nearest_group).any() else 0.0
+    return gaps
 
 
 def mismatch(points: Array, codes: Array, n_jobs: int | None = None) -> float:
@@ -314,6 +326,12 @@ def _offset_solver(codes: Array, n_codes: int, i: Array, j: Array, weight: Array
     sides = np.concatenate([codes[i], codes[i]]), np.concatenate([i, j])
     incidence = coo_array((np.concatenate([weight, -weight]), sides), shape=(n_codes, len(codes))).tocsr()
     return lambda rows: np.asarray(inverse @ (incidence @ rows))
+
+
+def matched_rows(points: Array, codes: Array, n_jobs: int | None = None) -> tuple[Array, Array]:
+    """Mutual ten nearest neighbours (i, j) of different groups, each pair in both orders."""
+    i, j, _ = _matches(points, codes, _MANY, n_jobs)
+    return i, j
 
 
 def _matches(points: Array, codes: Array, k: int, n_jobs: int | None) -> tuple[Array, Array, Array]:

@@ -104,6 +104,7 @@ FITTED: dict[str, dict[str, str]] = {
         "confounded_": "~?flag",
         "represented_": "~?real (N, *)",
         "only_here_": "~list string",
+        "no_shift_": "~list string",
         "explained_": "~?number~",
         "bandwidth_": "~number / float (N)",
         "effect_": "?record",

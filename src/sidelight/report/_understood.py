@@ -42,4 +42,4 @@ def understood(model: FittedModel) -> str:
     words = f"given: {', '.join(names)}, {verb} {share} of the variance"
     if model.confounded_:
         words += "; the groups also differ otherwise, so the effect was estimated from matched rows"
-    return "; ".join([words, *model.only_here_])
+    return "; ".join([words, *model.only_here_, *model.no_shift_])
