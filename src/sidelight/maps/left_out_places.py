@@ -112,7 +112,9 @@ def _in_single(X: Array, squares: Array) -> Array:
     centred = X - X.mean(axis=0)
     top = float(np.abs(centred).max())
     near = float(np.sqrt(np.quantile(squares.min(axis=1), 0.05)))
-    return np.asarray((centred / top).astype(np.float32)) if near > _COARSE * top else X
+    if near <= _COARSE * top:
+        return X
+    return np.asarray((centred / top).astype(np.float32))
 
 
 def _others(listed: Array, row: Array) -> Array:
