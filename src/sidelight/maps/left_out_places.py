@@ -114,7 +114,8 @@ def _in_single(X: Array, squares: Array) -> Array:
     near = float(np.sqrt(np.quantile(squares.min(axis=1), 0.05)))
     if near <= _COARSE * top:
         return X
-    return np.asarray((centred / top).astype(np.float32))
+    single: Array = (centred / top).astype(np.float32)
+    return single
 
 
 def _others(listed: Array, row: Array) -> Array:
