@@ -120,6 +120,6 @@ def _in_single(X: Array, squares: Array) -> Array:
 
 def _others(listed: Array, row: Array) -> Array:
     """Which entries of lists (p, k) are kept, k - 1 of each: not the ``row`` (p,), or not the last if it is absent."""
-    kept = listed != row[:, None]
+    kept: Array = listed != row[:, None]
     kept[kept.all(axis=1), -1] = False
     return kept
