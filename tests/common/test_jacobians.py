@@ -31,7 +31,7 @@ from sidelight.objectives.spectral import reconstruction_slopes
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 STEP = 2e-5
-WITHOUT = {"hybrid-tangent", "bernoulli-mixture", "bernoulli-mixture-auto"}
+WITHOUT = {"bernoulli-mixture", "bernoulli-mixture-auto"}
 """Variants whose ``transform`` has no derivative in closed form."""
 MODELS = VARIANTS | {name: make for name, make in MIXTURES.items() if name not in WITHOUT}
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import StandardScaler
 
 from sidelight import KernelInformationEmbedding
 from sidelight.information._individuals import checked_individuals
+from sidelight.pipeline import make_pipeline
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 ASKED = {"given": "after", "given_now": "before", "residual": "row"}
@@ -37,6 +39,18 @@ def test_they_hold_the_same_individual():
     unchanged = {**ASKED, "given": "before"}
     same = found.counterfactual_interval(new[:3], **unchanged, individuals=who)
     np.testing.assert_array_equal(same.lower, same.upper)
+
+
+def test_a_pipeline_takes_individuals_and_says_how_sure_places_are():
+    X, group, who, new, _ = twins(both=25, alone=20, new=5)
+    model = KernelInformationEmbedding(max_iter=5, tol=1e-1)
+    found = make_pipeline(StandardScaler(with_std=False), model).fit(X, given=group)
+    plain = KernelInformationEmbedding(max_iter=5, tol=1e-1).fit(X - X.mean(axis=0), given=group)
+    ends = found.counterfactual_interval(new, **ASKED, individuals=who)
+    expected = plain.counterfactual_interval(new - X.mean(axis=0), **ASKED, individuals=who)
+    np.testing.assert_allclose(ends.lower, expected.lower + X.mean(axis=0), rtol=1e-9, atol=1e-9)
+    radius = found.transform_radius(new, given="before", level=0.8)
+    np.testing.assert_allclose(radius, plain.transform_radius(new - X.mean(axis=0), given="before", level=0.8))
 
 
 def test_what_cannot_be_calibrated_is_refused():

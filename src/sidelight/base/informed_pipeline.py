@@ -219,12 +219,29 @@ class InformedPipeline(DocumentedMixin, Pipeline):
         """Intervals for the latent points of rows, from the last step."""
         return self._chain().transform_interval(X, level=level, **_given(given))
 
+    @available_if(_has("has_place_interval"))
+    def transform_radius(self, X: Any, *, given: Any = None, level: float = 0.9) -> Array:
+        """Radii (m,) about the latent points of rows that hold their places, of the last step."""
+        return self._chain().transform_radius(X, level=level, **_given(given))
+
     @available_if(_has("has_counterfactual_interval"))
     def counterfactual_interval(
-        self, X: Any, *, given: Any, given_now: Any = None, residual: str | float = "auto", level: float = 0.9
+        self,
+        X: Any,
+        *,
+        given: Any,
+        given_now: Any = None,
+        residual: str | float = "auto",
+        individuals: Any = None,
+        level: float = 0.9,
     ) -> Intervals:
-        """Prediction intervals around ``counterfactual``, under the same condition; tables after a ``TableEncoder``."""
+        """Prediction intervals around ``counterfactual``, under the same condition; tables after a ``TableEncoder``.
+
+        ``individuals``: who each training row is, for ``residual="row"``.
+        """
         options = {"given_now": given_now, "residual": residual, "level": level}
+        if individuals is not None:
+            options["individuals"] = individuals
         return _ends_with_index_of(X, self._chain().counterfactual_interval(X, given=given, **options))
 
     @available_if(_has("has_predict_interval"))

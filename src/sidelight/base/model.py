@@ -76,6 +76,9 @@ class FittedModel(Protocol):
     def counterfactual(self, X: Any, *, given: Any, **options: Any) -> Array:
         """Return rows (m, d) as they would be under another value of ``given`` (has_counterfactual)."""
 
+    def counterfactual_interval(self, X: Any, *, given: Any, **options: Any) -> Any:
+        """Intervals of the entries of such rows (has_counterfactual_interval)."""
+
     def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Array:
         """Return rows (m, d) without the effect of ``given``, or with that of ``to`` instead."""
 
@@ -102,6 +105,9 @@ class FittedModel(Protocol):
 
     def predict(self, X: Any) -> Any:
         """Predict outputs from inputs (has_predict)."""
+
+    def predict_interval(self, X: Any, **options: Any) -> Any:
+        """Intervals of these outputs (has_predict_interval)."""
 
     def denoise(self, X: Any) -> Any:
         """Inputs reconstructed through the embedding (has_denoise)."""

@@ -185,6 +185,7 @@ def invert(
     out: Annotated[Path, typer.Option("--out", "-o", help=options.ROWS_OUT_HELP)],
     given: options.GivenValue = None,
     columns: options.SomeColumns = None,
+    interval: options.Interval = None,
     view: options.View = "x",
     key: options.ArrayKey = None,
     sheet: options.Sheet = None,
@@ -199,7 +200,8 @@ def invert(
 
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         how = Reading(key=key, sheet=sheet, query=query)
-        run(talk, model, points, out, how, given=given or (), force=force, view=view, columns=columns or ())
+        some, of = columns or (), given or ()
+        run(talk, model, points, out, how, given=of, force=force, view=view, columns=some, level=interval)
 
 
 @app.command()
@@ -211,6 +213,7 @@ def counterfactual(
     columns: options.SomeColumns = None,
     now: options.Now = None,
     residual: options.Residual = None,
+    interval: options.Interval = None,
     label: options.Label = None,
     missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
@@ -230,7 +233,7 @@ def counterfactual(
 
     how = Reading(ColumnRoles(label=label), key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
-        asked = Asked(given or (), now or (), residual, columns or ())
+        asked = Asked(given or (), now or (), residual, columns or (), interval)
         run(talk, model, data, out, how, asked, missing=missing.value, force=force)
 
 
@@ -239,6 +242,7 @@ def predict(
     model: options.ModelPath,
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
+    interval: options.Interval = None,
     label: options.Label = None,
     missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
@@ -255,10 +259,9 @@ def predict(
     """Predict the second view of rows by a model of two views."""
     from ._from_model import predict as run
 
-    wishes = ColumnRoles(label=label)
-    how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
+    how = Reading(ColumnRoles(label=label), key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
-        run(talk, model, data, out, how, missing=missing.value, force=force)
+        run(talk, model, data, out, how, missing=missing.value, force=force, level=interval)
 
 
 @app.command()
@@ -277,7 +280,7 @@ def score(
     debug: options.Debug = False,
 ) -> None:
     """Evaluate a model on data: reconstruction R², trustworthiness, mean log density."""
-    from ._from_model import score as run
+    from ._score import score as run
 
     how = Reading(key=key, layer=layer, obsm=obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:

@@ -10,25 +10,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.base.intervals import Intervals
 from sidelight.base.warnings import ExtrapolationWarning
 
 from ._model_file import ModelFile
 from ._output import CommandError, Output
 
-__all__ = ["Asked", "changed_rows", "tell_confounded"]
+__all__ = ["Asked", "changed_intervals", "changed_rows", "tell_confounded"]
 
 
 @dataclass(frozen=True)
 class Asked:
     """Arguments of a counterfactual.
 
-    ``COLUMN=VALUE`` to show and as it is now, the share of the residual that is kept, and columns to write.
+    ``COLUMN=VALUE`` to show and as it is now, the share of the residual that is kept, columns to write, and the level
+    of intervals beside them.
     """
 
     given: Sequence[str]
     now: Sequence[str] = ()
     residual: float | None = None
     columns: Sequence[str] = ()
+    level: float | None = None
 
 
 def changed_rows(
@@ -67,6 +70,19 @@ def changed_rows(
         share = "auto" if residual is None else residual
         some = changed if columns is None else {**changed, "columns": columns}
         return np.asarray(file.model.counterfactual(X, **some, given_now=known["given"], residual=share))
+
+
+def changed_intervals(
+    file: ModelFile, X: Any, changed: dict[str, Any], known: dict[str, Any], wanted: Asked
+) -> Intervals:
+    """Intervals around these rows, in the units of the model."""
+    share = "auto" if wanted.residual is None else wanted.residual
+    options = {"given_now": known["given"], "residual": share} if known and file.model.change_ is not None else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)
+        warnings.filterwarnings("ignore", message=".*keeps nothing of the rows")
+        found: Intervals = file.model.counterfactual_interval(X, given=changed["given"], level=wanted.level, **options)
+    return found
 
 
 def tell_confounded(talk: Output, file: ModelFile) -> None:

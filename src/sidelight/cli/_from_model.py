@@ -14,12 +14,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sidelight.base.capabilities import capabilities, given_of
-from sidelight.base.chain import Chain, name_of
+from sidelight.base.capabilities import capabilities
+from sidelight.base.chain import name_of
 from sidelight.base.messages import count_of
-from sidelight.base.model import FittedModel
 
-from ._changed_rows import Asked, changed_rows, tell_confounded
+from ._changed_rows import Asked, changed_intervals, changed_rows, tell_confounded
 from ._given import parse_entries, repeated
 from ._matrix import Matrix
 from ._model_file import ModelFile
@@ -31,12 +30,13 @@ from ._picture_files import check_place_of_rows, is_folder, refuse_pictures_of_t
 from ._placement import Placement, place_new
 from ._read import Reading, read, read_frame
 from ._report_rows import report_rows
+from ._row_intervals import check_level, with_ends
 from ._second_view import embed_second, is_second, second_of
-from ._sparse_rows import coordinates, is_sparse
+from ._sparse_rows import is_sparse
 from ._write import check_format, check_free, embedding_frame, write_frame
 
 __all__ = [
-    "corrected", "counterfactual", "in_terms_of", "invert", "predict", "report", "require", "score", "transform",
+    "corrected", "counterfactual", "in_terms_of", "invert", "predict", "report", "require", "transform",
 ]  # fmt: skip
 
 
@@ -48,15 +48,6 @@ def require(has_it: bool, file: ModelFile, method: str, what: str) -> None:
     """Refuse a model that has not a method."""
     if not has_it:
         raise CommandError(f"this {name_of(file.model)} cannot {what}: it has no {method}")
-
-
-def _reconstruction(model: FittedModel, X: Any, side: dict[str, Any]) -> float:
-    """R² of the reconstruction, also for models whose ``score`` is a log density."""
-    if not capabilities(model).score_is_log_density:
-        return float(model.score(X, **side))
-    rows = np.asarray(X, dtype=np.float64)
-    spread = float(np.square(rows - rows.mean(axis=0)).sum())
-    return 1.0 - float(np.square(rows - model.denoise(X)).sum()) / spread if spread > 0 else 0.0
 
 
 def in_terms_of(file: ModelFile, how: Reading) -> Reading:
@@ -104,10 +95,14 @@ def invert(
     force: bool,
     view: str = "x",
     columns: Sequence[str] = (),
+    level: float | None = None,
 ) -> None:
     """Map latent points back to rows, in the units of the data, for a value of the given columns."""
     check_place_of_rows(out, force=force)
     file = ModelFile.open(model)
+    if level is not None and is_second(view):
+        raise CommandError("--interval: rows of the second view have none; leave it out")
+    check_level(file, "has_row_interval", level, out)
     refuse_pictures_of_tables(file, out, columns)
     require(capabilities(file.model).has_inverse, file, "inverse_transform", "go back to the data")
     asked = parse_entries(given, file.given)
@@ -120,22 +115,40 @@ def invert(
         rows = second.to_frame(file.model.inverse_transform_view(Z, 1))
     else:
         rows = file.way_back(partial(file.model.inverse_transform, Z, **side), columns)
-    table = _others_first(frame, rows, file.latent_names)
+    shown = rows
+    if level is not None:
+        found = file.model.inverse_transform_interval(Z, level=level, **side)
+        shown = with_ends(rows, found, file.encoder, file.to_data)
+    table = _others_first(frame, shown, file.latent_names)
     add_latent_novelty(talk, table, file.model, Z)
     _write_rows(file, table, rows, out)
     _tell_text(talk, file)
     _tell_rows(talk, rows, out, asked, "point mapped back to", given)
 
 
-def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool) -> None:
+def predict(
+    talk: Output,
+    model: Path,
+    data: Path,
+    out: Path,
+    how: Reading,
+    *,
+    missing: str,
+    force: bool,
+    level: float | None = None,
+) -> None:
     """Predict the second view of rows from the first."""
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
     second = second_of(file)
+    check_level(file, "has_predict_interval", level, out)
     matrix, X = file.read(data, in_terms_of(file, how), missing)
     rows = second.to_frame(file.model.predict(X))
-    _write_rows(file, _with_names(matrix, rows), rows, out)
+    shown = rows
+    if level is not None:
+        shown = with_ends(rows, file.model.predict_interval(X, level=level), second.encoder, second.to_frame)
+    _write_rows(file, _with_names(matrix, shown), rows, out)
     _tell_rows(talk, rows, out, {}, "row predicted in")
 
 
@@ -147,6 +160,7 @@ def counterfactual(
     file = ModelFile.open(model)
     refuse_pictures_of_tables(file, out, wanted.columns)
     require(capabilities(file.model).has_counterfactual, file, "counterfactual", "show rows under another value")
+    check_level(file, "has_counterfactual_interval", wanted.level, out)
     asked = parse_entries(wanted.given, file.given, command=file.command)
     now = parse_entries(wanted.now, file.given, "--now")
     if not asked:
@@ -161,7 +175,11 @@ def counterfactual(
     overlap = refuse_extrapolation(talk, file, matrix, X, changed, known, written, force=force)
     tell_confounded(talk, file)
     rows = file.way_back(partial(changed_rows, talk, file, X, changed, known, wanted.residual), wanted.columns)
-    _write_rows(file, _with_names(matrix, rows, {} if overlap is None else overlap.columns), rows, out)
+    shown = rows
+    if wanted.level is not None:
+        found = changed_intervals(file, X, changed, known, wanted)
+        shown = with_ends(rows, found, file.encoder, file.to_data)
+    _write_rows(file, _with_names(matrix, shown, {} if overlap is None else overlap.columns), rows, out)
     _tell_text(talk, file)
     _tell_rows(talk, rows, out, asked, "row shown again in", wanted.given)
 
@@ -288,42 +306,6 @@ def _latent(path: Path, how: Reading, names: list[str]) -> tuple[NDArray[Any], p
     if not np.isfinite(Z).all():
         raise CommandError(f"{path}: some latent coordinates are missing or infinite")
     return Z, frame
-
-
-def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) -> None:
-    """Say how well a model describes data: reconstruction, neighbourhoods, density."""
-    from sidelight import evaluate
-    from sidelight.report._text_sections import measure_notes
-
-    file = ModelFile.open(model)
-    offers = capabilities(file.model)
-    if offers.makes_outputs:
-        what = f"this {name_of(file.model)} is evaluated with its outputs"
-        raise CommandError(f"score: {what}; write its report: sidelight report {model} {data} --view-y FILE")
-    matrix, X = file.read(data, in_terms_of(file, how), missing)
-    say_given(talk, file, there=bool(matrix.side), where=data)
-    refuse_unseen(file, matrix, data)
-    rows = coordinates(file.filled(X))
-    measures: dict[str, float] = {}
-    if offers.has_score:
-        measures["reconstruction_r2"] = _reconstruction(file.model, X, matrix.side)
-    neighbours = min(10, (len(rows) - 1) // 2)
-    Z = np.asarray(file.model.transform(X, **matrix.side)) if offers.has_transform else None
-    if Z is not None and neighbours:
-        measures["trustworthiness"] = float(evaluate.trustworthiness(rows, Z, n_neighbors=neighbours))
-        if matrix.side and offers.has_corrected and not matrix.given.isna().any(axis=None):
-            rest = np.asarray(coordinates(file.model.corrected(file.filled(X), **matrix.side)))
-            measures["trustworthiness_after_given"] = float(evaluate.trustworthiness(rest, Z, n_neighbors=neighbours))
-        if isinstance(file.model, Chain):
-            near = np.asarray(file.model.rows(X))
-            measures["trustworthiness_in_the_metric"] = float(evaluate.trustworthiness(near, Z, n_neighbors=neighbours))
-    if offers.has_density:
-        measures["mean_log_density"] = float(np.mean(file.model.score_samples(X)))
-    notes = measure_notes(informed=given_of(file.model) is not None, after_a_step=isinstance(file.model, Chain))
-    talk.answer |= {"rows": len(rows), **measures, "notes": notes}
-    talk.table(("measure", "value"), [(name.replace("_", " "), f"{value:.4f}") for name, value in measures.items()])
-    for note in notes:
-        talk.say(note)
 
 
 def report(

@@ -13,10 +13,10 @@ __all__ = [
     "OUT_HELP", "ROWS_OUT_HELP",
     "ActionColumn", "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "BatchSample", "Batches", "Colour",
     "ColumnKind", "CorrectedTo", "DataFile", "Debug", "Different", "DistanceMatrix", "Distances", "Drop", "Force",
-    "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "MethodSettings", "Missing",
-    "MissingValues", "ModelPath", "Now", "Period", "Query", "Quiet", "Recursive", "RelationColumn", "Residual", "Same",
-    "Settings", "Sheet", "SomeColumns", "TableFormat", "TableFormats", "TrajectoryColumn", "View", "ViewY",
-    "parse_size",
+    "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Interval", "Json", "Label", "MethodSettings",
+    "Missing", "MissingValues", "ModelPath", "Now", "Period", "Query", "Quiet", "Recursive", "RelationColumn",
+    "Residual", "Same", "Settings", "Sheet", "SomeColumns", "TableFormat", "TableFormats", "TrajectoryColumn", "View",
+    "ViewY", "parse_size",
 ]  # fmt: skip
 
 _KNOWN = "Side information"
@@ -100,6 +100,14 @@ Residual = Annotated[
         max=1.0,
         help="Share of a row's residual to keep: 0 gives the mean of similar rows, 1 keeps all of it, rescaled. "
         "Default: the share that the model has estimated.",
+    ),
+]
+Interval = Annotated[
+    float | None,
+    typer.Option(
+        "--interval",
+        metavar="SHARE",
+        help="Add NAME_low and NAME_high, which hold this share of the entries of such rows (0.9).",
     ),
 ]
 CorrectedTo = Annotated[

@@ -48,8 +48,11 @@ def left_out_places(mapped: BackwardMap, n_jobs: int | None = None) -> Array | N
 
     def known(part: slice) -> tuple[Array, Array]:
         squares = squares_to_listed(X[part], X, lists[part])
-        whole = np.pad(squares, ((0, 0), (1, 0))).astype(np.float64, copy=False)
-        return squares, perplexity_rows(whole, weights.perplexity, n_steps=_STEPS)[1]
+        whole = np.pad(squares, ((0, 0), (1, 0)))
+        if len(X) <= _EXACT:  # nothing begins there
+            return squares, np.zeros(len(whole))
+        ratio, top = _in_units_of_the_largest(whole)
+        return squares, top[:, 0] * perplexity_rows(ratio, weights.perplexity, n_steps=_STEPS)[1]
 
     squares, bandwidth = (np.concatenate(parts) for parts in zip(*run_tiles(known, tiles, n_jobs), strict=True))
     whole = Whole(squares, bandwidth, _in_single(X, squares) if len(X) > _EXACT else X)
@@ -99,12 +102,16 @@ def _mean_over(
     """Regressions (p, r) on candidates (p, k) at these squared distances; ``begin`` (p,) are bandwidths close by."""
     if len(V) <= _EXACT:
         return list_weighted_mean(weights.weigh_squares(squares), V, candidates)
-    top = squares.max(axis=1, keepdims=True)  # rows of any size fit float32
-    top[top <= 0] = 1.0
+    ratio, top = _in_units_of_the_largest(squares)
     begin = None if begin is None else begin / top[:, 0]
-    return list_weighted_mean(
-        quick_rows((squares / top).astype(np.float32), weights.perplexity, begin=begin), V, candidates
-    )
+    return list_weighted_mean(quick_rows(ratio, weights.perplexity, begin=begin), V, candidates)
+
+
+def _in_units_of_the_largest(squares: Array) -> tuple[Array, Array]:
+    """Squared distances (p, k) over the largest of each row (p, 1), in float32, which rows of any size fit so."""
+    top = squares.max(axis=1, keepdims=True)
+    top[top <= 0] = 1.0
+    return np.asarray((squares / top).astype(np.float32)), np.asarray(top)
 
 
 def _in_single(X: Array, squares: Array) -> Array:
@@ -112,14 +119,11 @@ def _in_single(X: Array, squares: Array) -> Array:
     centred = X - X.mean(axis=0)
     top = float(np.abs(centred).max())
     near = float(np.sqrt(np.quantile(squares.min(axis=1), 0.05)))
-    if near <= _COARSE * top:
-        return X
-    single: Array = (centred / top).astype(np.float32)
-    return single
+    return np.asarray((centred / top).astype(np.float32)) if near > _COARSE * top else X
 
 
 def _others(listed: Array, row: Array) -> Array:
     """Which entries of lists (p, k) are kept, k - 1 of each: not the ``row`` (p,), or not the last if it is absent."""
-    kept: Array = listed != row[:, None]
+    kept = np.asarray(listed != row[:, None])
     kept[kept.all(axis=1), -1] = False
     return kept

@@ -146,17 +146,34 @@ def nearest_by_tree(X: Array, queries: Array | None = None, *, k: int) -> Neighb
     k = min(k, len(X) - own)
     listed = min(len(X), k + own + 1)
     far, index = (np.asarray(part).reshape(len(Q), listed) for part in cKDTree(X).query(Q, listed))
-    distance = distances_to_listed(Q, X, index)
-    if own:
-        distance[index == np.arange(len(X))[:, None]] = np.inf
-    order = np.lexsort((index, distance), axis=-1)[:, :k]
-    index, distance = np.take_along_axis(index, order, axis=1), np.take_along_axis(distance, order, axis=1)
+    index, distance = _in_order(index, distances_to_listed(Q, X, index), k, own=own)
     tied = np.flatnonzero(distance[:, -1] >= far[:, -1] * (1 - _ROUNDING)) if listed < len(X) else np.empty(0, int)
     if tied.size:
         search = _Tiles(PreparedRows(X), queries, k)
         for rows in spans(tied.size, max(8, min(512, _BUDGET // len(X)))):
             index[tied[rows]], distance[tied[rows]] = search.careful(tied[rows])
     return Neighbours(index, distance)
+
+
+def _in_order(index: Array, distance: Array, k: int, *, own: bool) -> tuple[Array, Array]:
+    """The ``k`` nearest of each list (m, w), ties by row number; with ``own`` without the row itself.
+
+    Most lists are in this order already, with the row itself first.
+    """
+    sorted_already = (distance[:, 1:] > distance[:, :-1]).all(axis=1)
+    if own:
+        rows = np.arange(len(index))
+        sorted_already &= index[:, 0] == rows
+    some = np.flatnonzero(~sorted_already)
+    found = np.array(index[:, own : k + own]), np.array(distance[:, own : k + own])
+    if some.size:
+        index, distance = index[some], distance[some]
+        if own:
+            distance[index == rows[some, None]] = np.inf
+        order = np.lexsort((index, distance), axis=-1)[:, :k]
+        for out, values in zip(found, (index, distance), strict=True):
+            out[some] = np.take_along_axis(values, order, axis=1)
+    return found
 
 
 class _Tiles:

@@ -38,7 +38,9 @@ NOTATION = (
     "In the files beside this report, <code>row</code> is the number of a row in its file, from 0, without a heading. "
     "<code>z1</code>, <code>z2</code>, ... are its place on the map (the axes latent 1, latent 2, ...). "
     "<code>density</code> is the share of the rows that are less typical, and <code>unusual</code> says where it is "
-    "below 0.01. An encoded category is called after its column and its value: site_Dayton is 1 where site is Dayton."
+    "below 0.01. An encoded category is called after its column and its value: site_Dayton is 1 where site is Dayton. "
+    "The two of date_year_sin and date_year_cos are the time of the year (week and day likewise), and note_text1, ... "
+    "are what a free text is about."
 )
 """What the columns of embedding.csv and the names of features mean."""
 SHOWN_NOTES = 3
