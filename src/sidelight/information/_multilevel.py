@@ -47,11 +47,9 @@ _ANNEALED = (4.0, 2.0, 1.5, 1.0)  # annealing stages of the coarsest level: fact
 _ANNEALED_FINER = (2.0, 1.0)  # of the others, decision 0042
 _LOOSE = 10.0  # times the tolerance for stages that only loosen a level: a few iterations bring rows back
 _HELD = 0.01  # damping: this share of a row's attraction at distance 0 is added to its curvature
-_STRAYS, _ROOM = 1e-3, 1.5  # for ``_box``: share of rows left outside at each side, and the factor a level may grow
-_COARSE_TOL, _FINEST_TOL = (
-    200.0,
-    300.0,
-)  # a level ends at this many times ``tol``: the next finer level makes the remaining progress faster
+_STRAYS, _ROOM = 1e-3, 2.0  # for ``_box``: share of rows left outside at each side, and the factor a level may grow
+_COARSE_TOL = 200.0  # a level ends at this many times ``tol``: the next finer level makes the remaining progress faster
+_FINEST_TOL = 100.0  # and the finest: trustworthiness is lost by an earlier end (decision 0015)
 
 
 def multilevel_cost(n: int, d: int, perplexity: float, latent_kernel: str, n_components: int) -> Cost:
