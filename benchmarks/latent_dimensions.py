@@ -44,7 +44,7 @@ ROWS, DIMENSIONS, QUERIES = (5000, 20_000, 50_000), (2, 3, 5, 10, 30), 2000
 _MOST, _FIRST = 5.0, 2  # times the seconds in so many dimensions
 _BELOW = 0.003  # sums over all pairs
 _RIVAL_ROWS, _EXACT_ROWS = 20_000, 5000  # at most
-_INFORMED_ROWS = 8000  # with ``given`` levels begin beyond 5,000
+_INFORMED_ROWS = 8000  # where the multilevel solver is the default
 
 _OURS = (
     "model = KernelInformationEmbedding({q}, n_jobs=1).fit(X, given=given); "

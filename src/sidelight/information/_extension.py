@@ -42,7 +42,8 @@ from ._training import TrainingRows, problem_of_rows
 
 __all__ = ["JoinedRows", "LivingRows", "LivingSettings", "Placed", "join_rows", "resolution_of", "start_places"]
 
-_STEPS, _TOLERANCE = 30, 300.0  # iterations at most, and times ``tol``, as the finest level of a fit
+_STEPS, _TOLERANCE = 100, 30.0
+"""Iterations at most, and times ``tol``: a tenth of the finest level's, as nobody moves new rows afterwards (0043)."""
 
 
 @dataclass(frozen=True)
