@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import sidelight
 from sidelight import CoordinatedCCA, CoordinatedMixture, PPCAMixture
-from sidelight.coordinated._coordination_fit import best_placement
+from sidelight.coordinated._coordination_fit import best_placement, kept_placement
 from sidelight.coordinated._targets import Placement, along_graphs, explained_by_neighbours, target
 from sidelight.datasets import s_curve
 
@@ -189,6 +189,13 @@ def test_the_simplest_map_is_kept_unless_another_is_better_by_a_tenth():
     assert best_placement([1.0, 0.95, 0.92]) == 0
     assert best_placement([1.0, 0.8, 0.75]) == 1
     assert best_placement([1.0, 0.8, 0.5]) == 2
+
+
+def test_squared_steps_are_taken_only_where_plain_ones_leave_something_unexplained():
+    squared, plain = Placement("geodesic", 0, 2.0), Placement("geodesic")
+    assert kept_placement({squared: 0.05, plain: 0.05}) == squared
+    assert kept_placement({squared: 0.05, plain: 0.04}) == plain
+    assert kept_placement({squared: 0.0001, plain: 0.0001}) == plain  # a sheet, whose lengths count
 
 
 def views(n, seed=0):

@@ -25,7 +25,7 @@ from sidelight.objectives.coordination import bridging
 from sidelight.objectives.mixtures import MixtureParameters
 from sidelight.rows import ArrayRows, Rows
 
-from ._coordination_fit import Coordinated, best_placement, glue, left_unexplained
+from ._coordination_fit import Coordinated, best_placement, glue, kept_placement, left_unexplained
 from ._fit_progress import FitProgress
 from ._settings import CoordinationSettings
 from ._targets import GLUED, Placement, along_graphs, target
@@ -263,14 +263,15 @@ class _Search:
         """The best of some placements of the charts, by rows that are left out of charts and placement."""
         fold = np.random.default_rng(0).permutation(len(self.sample)) % _FOLDS
         total = dict.fromkeys(latents, 0.0)
-        for number in range(min(_FOLDS, -(-_FOLDS * _ENOUGH // len(self.sample)))):
+        n_folds = min(_FOLDS, -(-_FOLDS * _ENOUGH // len(self.sample)))
+        for number in range(n_folds):
             kept = self.sample[fold != number]
             n_jobs = self.settings.n_jobs
             views = [_as_view(refitted_planes(own.charts, kept, n_jobs, FEW_STEPS)) for own in mixtures]
             own = {one: latent[fold != number] if latent.size else latent for one, latent in latents.items()}
             lost = left_unexplained(views, kept, self.sample[fold == number], own, self.settings)
             total = {one: total[one] + lost[one] for one in latents}
-        best = list(total)[best_placement(list(total.values()))]
+        best = kept_placement({one: lost / n_folds for one, lost in total.items()})
         return _Placed(k, mixtures, best, latents[best], total[best])
 
 

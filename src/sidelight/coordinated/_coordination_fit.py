@@ -40,7 +40,7 @@ from sidelight.solvers.eigen import fix_signs
 from ._settings import CoordinationSettings
 from ._targets import GLUED, Placement, along_graphs, explained_by_neighbours, target
 
-__all__ = ["Coordinated", "align", "best_placement", "glue", "left_unexplained"]
+__all__ = ["Coordinated", "align", "best_placement", "glue", "kept_placement", "left_unexplained"]
 
 
 _BALANCES = (np.inf, 1e-1, 1e-2, 1e-3, 1e-4)
@@ -54,6 +54,7 @@ _ISOMETRIC = 0.02  # a distortion below it, of charts that are flat, needs no be
 _FLAT = 0.05  # the share of a flat chart's variance that lies off its plane
 _PREFERRED = 1.1  # a map that leaves this many times as much unexplained is no worse than another
 _LEAST = 0.01  # what a good map may lose
+_GOOD = (2 * _LEAST) ** 2  # what a map leaves unexplained that loses this, both ways
 
 
 @dataclass(frozen=True)
@@ -283,8 +284,20 @@ def best_placement(unexplained: Sequence[float]) -> int:
     return best
 
 
+def kept_placement(unexplained: Mapping[Placement, float]) -> Placement:
+    """The first placement unless another is better by a tenth; squared steps only where plain ones leave something.
+
+    Where nothing is left to be explained, rows lie on a sheet, whose lengths squared steps would bend.
+    """
+    plain = [one for one in unexplained if one.power == 1.0]
+    is_good = min(unexplained[one] for one in plain) <= _GOOD
+    tried = plain if is_good else list(unexplained)
+    return tried[best_placement([unexplained[one] for one in tried])]
+
+
 def _best(found: Sequence[Coordinated]) -> Coordinated:
-    return found[best_placement([one.unexplained for one in found])]
+    by_placement = {one.placement: one for one in found}
+    return by_placement[kept_placement({one.placement: one.unexplained for one in found})]
 
 
 def _geodesic(problem: _Problem, sample: Array, settings: CoordinationSettings) -> list[Coordinated]:
