@@ -235,7 +235,7 @@ def informed_problem(
         effect, confounded, there = found.effect, found.confounded, found.there
         explained = _explained(rows, found.rest)
         if compared and given.categorical and 1 < int(categories.max()) + 1 <= MOST_STRATA:
-            relations = tuple(group_relations(rows, found.rest, categories))
+            relations = tuple(group_relations(rows, found.rest, categories, kernel.n_jobs))
         rest = _unless_explained(kernel.owner, rows, found.rest, _ROUNDING if given.categorical else _REGRESSION)
     if settings.conditioning == "residual":
         conditional = _conditional_problem(rest, scale, side, kernel, latent, widths)
