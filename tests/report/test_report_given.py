@@ -304,11 +304,13 @@ def test_confounded_groups_are_explained(informed):
     class Confounded:
         given_, explained_, confounded_ = informed.given_, 0.15, True
         only_here_ = ("3 of 9 rows with object = 'cup' have no counterparts in another group",)
+        no_shift_ = ("object = 'duck' differs from object = 'cup' by more than a shift",)
 
     words = "given: object (3 categories), explains 15 % of the variance; "
     assert understood(Confounded()) == words + (
         "the groups also differ otherwise, so the effect was estimated from matched rows; "
-        "3 of 9 rows with object = 'cup' have no counterparts in another group"
+        "3 of 9 rows with object = 'cup' have no counterparts in another group; "
+        "object = 'duck' differs from object = 'cup' by more than a shift"
     )
     assert understood(object()) == ""
 
@@ -353,6 +355,6 @@ def test_bad_arguments_get_a_sentence(informed, views, tmp_path, options, words)
 
 def test_a_share_below_zero_is_said_as_nothing(informed):
     class Useless:
-        given_, explained_, confounded_, only_here_ = informed.given_, -0.15, False, ()
+        given_, explained_, confounded_, only_here_, no_shift_ = informed.given_, -0.15, False, (), ()
 
     assert understood(Useless()) == "given: object (3 categories), explains nothing of the variance"

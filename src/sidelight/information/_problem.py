@@ -236,7 +236,7 @@ def informed_problem(
         power = _power(rows)
         explained = 1.0 - float(np.vdot(found.rest, found.rest)) / power if power > 0 else 0.0
         if compared and given.categorical and 1 < int(categories.max()) + 1 <= MOST_STRATA:
-            relations = tuple(group_relations(rows, found.rest, categories))
+            relations = tuple(group_relations(rows, found.rest, categories, kernel.n_jobs))
         rest = _unless_explained(kernel.owner, found.rest, power, _ROUNDING if given.categorical else _REGRESSION)
     if settings.conditioning == "residual":
         conditional = _conditional_problem(rest, scale, side, kernel, latent, widths)

@@ -65,7 +65,7 @@ class GroupRelation:
     after: float
 
 
-def group_relations(rows: Array, rest: Array, codes: Array) -> list[GroupRelation]:
+def group_relations(rows: Array, rest: Array, codes: Array, n_jobs: int | None = None) -> list[GroupRelation]:
     """Relations of groups to the largest one that are no shift, the best of each group.
 
     Parameters
@@ -75,23 +75,29 @@ def group_relations(rows: Array, rest: Array, codes: Array) -> list[GroupRelatio
         Rows less the effect that was found.
     codes : array of shape (n,)
         Group of each row, 0 to C - 1.
+    n_jobs : int or None
+        Threads.
     """
-    counts = np.bincount(codes)
+    counts, means = np.bincount(codes), group_means(rows, codes)
     reference = int(counts.argmax())
-    centred = rows - group_means(rows, codes)[codes]
+    kept = np.sort(np.concatenate([_some(codes, group) for group in range(len(counts))]))
+    codes, rest = codes[kept], rest[kept]
+    centred = rows[kept] - means[codes]
     axes, found = principal_axes(centred), []
     for group in np.flatnonzero(counts >= _FEWEST).tolist():
         if group == reference:
             continue
-        own, other = (_some(codes, each) for each in (group, reference))
+        own, other = (np.flatnonzero(codes == each) for each in (group, reference))
         there = centred[other] @ axes
-        before = np.minimum(_apart(centred[own] @ axes, there), _apart(rest[own] @ axes, rest[other] @ axes))
+        before = np.minimum(
+            _apart(centred[own] @ axes, there, n_jobs), _apart(rest[own] @ axes, rest[other] @ axes, n_jobs)
+        )
         if before[0] < _BETTER and before[1] < _BETTER_SCALED:
             continue
         tried = []
         for what, factor, column, changed in _changes(centred[own], centred[other]):
             larger = int(factor != 1.0)
-            after = _matched(changed @ axes, there)[larger]
+            after = _matched(changed @ axes, there, n_jobs)[larger]
             needed = (_BETTER, _BETTER_SCALED)[larger] * (1 if column is None else 2)
             if after <= (_MATCH, _MATCH_SCALED)[larger] and before[larger] - after >= needed:
                 tried.append(GroupRelation(group, reference, what, factor, column, float(before[larger]), float(after)))
@@ -111,24 +117,24 @@ def _some(codes: Array, group: int) -> Array:
     return np.asarray(rows[spread_evenly(len(rows), _MOST)])
 
 
-def _apart(own: Array, other: Array) -> Array:
+def _apart(own: Array, other: Array, n_jobs: int | None) -> Array:
     """The smaller and the larger of both directions (2,)."""
-    return _of_two(np.concatenate([own, other]), np.repeat([0, 1], [len(own), len(other)]))
+    return _of_two(np.concatenate([own, other]), np.repeat([0, 1], [len(own), len(other)]), n_jobs)
 
 
-def _of_two(rows: Array, codes: Array) -> Array:
-    gaps = group_gaps(rows, codes)[[0, 1], [1, 0]]
+def _of_two(rows: Array, codes: Array, n_jobs: int | None) -> Array:
+    gaps = group_gaps(rows, codes, n_jobs)[[0, 1], [1, 0]]
     return np.sort(np.where(np.isfinite(gaps), gaps, 0.0))
 
 
-def _matched(own: Array, other: Array) -> Array:
+def _matched(own: Array, other: Array, n_jobs: int | None) -> Array:
     """The same with means subtracted or, where that is nearly small, with offsets of matched rows: means err, too."""
-    apart = _apart(own, other)
+    apart = _apart(own, other, n_jobs)
     if not _MATCH < apart[0] <= _NEARLY:
         return apart
     rows, codes = np.concatenate([own, other]), np.repeat([0, 1], [len(own), len(other)])
-    offsets = iterated_offsets(rows, codes, np.zeros((2, rows.shape[1])), None)(rows)
-    return np.minimum(apart, _of_two(rows - offsets[codes], codes))
+    offsets = iterated_offsets(rows, codes, np.zeros((2, rows.shape[1])), n_jobs)(rows)
+    return np.minimum(apart, _of_two(rows - offsets[codes], codes, n_jobs))
 
 
 def _changes(own: Array, other: Array) -> Iterator[tuple[str, float, int | None, Array]]:

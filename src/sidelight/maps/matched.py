@@ -63,16 +63,7 @@ from sidelight.neighbours.strata import nearest_in_strata
 
 from .matched_differences import chance_of_local, local_differences, means_apart, overall_differences
 
-__all__ = [
-    "alignment_score",
-    "even_halves",
-    "group_gaps",
-    "group_means",
-    "iterated_offsets",
-    "matched_offsets",
-    "matched_rows",
-    "mismatch",
-]
+__all__ = ["alignment_score", "group_gaps", "group_means", "iterated_offsets", "matched_offsets", "mismatch"]
 
 Array = npt.NDArray[Any]
 _MARGIN, _MARGIN_TOGETHER = 0.01, 0.004  # by which matched offsets must be better on held-out rows
@@ -104,7 +95,7 @@ def group_means(points: Array, codes: Array) -> Array:
 def _predicts_better(projected: Array, codes: Array, there: Array, from_means: bool, n_jobs: int | None) -> bool:
     """Whether offsets by matched rows, from the start 0 or means, align held-out rows better than means do."""
     splits = range(_SPLITS if np.bincount(codes).min() >= _FEWEST else 0)
-    parts = [half == part for half in (even_halves(projected, codes, split) for split in splits) for part in (0, 1)]
+    parts = [half == part for half in (_halves(projected, codes, split) for split in splits) for part in (0, 1)]
     gains = run_tiles(lambda part: _gain(projected, codes, there, from_means, part), parts, n_jobs)
     if not gains or np.mean(gains) <= _SURELY * np.std(gains) / np.sqrt(len(gains)):
         return False
@@ -113,7 +104,7 @@ def _predicts_better(projected: Array, codes: Array, there: Array, from_means: b
     return bool(np.mean(gains) > (_MARGIN_TOGETHER if together else _MARGIN))
 
 
-def even_halves(points: Array, codes: Array, column: int) -> Array:
+def _halves(points: Array, codes: Array, column: int) -> Array:
     """Half 0 or 1 of each row (n,), even within groups: every other row by the size of a column of ``points`` (n, d).
 
     So the halves do not depend on the order of the rows.
@@ -326,12 +317,6 @@ def _offset_solver(codes: Array, n_codes: int, i: Array, j: Array, weight: Array
     sides = np.concatenate([codes[i], codes[i]]), np.concatenate([i, j])
     incidence = coo_array((np.concatenate([weight, -weight]), sides), shape=(n_codes, len(codes))).tocsr()
     return lambda rows: np.asarray(inverse @ (incidence @ rows))
-
-
-def matched_rows(points: Array, codes: Array, n_jobs: int | None = None) -> tuple[Array, Array]:
-    """Mutual ten nearest neighbours (i, j) of different groups, each pair in both orders."""
-    i, j, _ = _matches(points, codes, _MANY, n_jobs)
-    return i, j
 
 
 def _matches(points: Array, codes: Array, k: int, n_jobs: int | None) -> tuple[Array, Array, Array]:
