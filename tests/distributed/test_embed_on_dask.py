@@ -32,7 +32,7 @@ FRAME = pd.DataFrame(X, columns=["x", "y", "z"]).assign(batch=KNOWN)
 
 
 def small(**settings):
-    return KernelInformationEmbedding(2, solver="multilevel", max_iter=10, random_state=0, **settings)
+    return KernelInformationEmbedding(2, solver="multilevel", max_iter=30, random_state=0, **settings)
 
 
 @pytest.fixture(scope="module")
