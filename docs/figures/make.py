@@ -7,8 +7,12 @@ this one list theirs in ``FIGURES``. Numbers in titles are computed as the pictu
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the benchmarks, whose sets and results are drawn
 
 import cells
 import clusters
