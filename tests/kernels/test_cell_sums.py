@@ -144,3 +144,14 @@ def test_every_link_is_in_a_listed_cell_or_visited_by_itself():
     visited = [(lists.order[a], lists.order[b]) for some in links for a, b in zip(some.one, some.other, strict=True)]
     assert 0 < len(visited) == len(wanted)
     assert set(visited) == wanted
+
+
+@pytest.mark.parametrize("latent", [GAUSSIAN, STUDENT])
+def test_points_far_off_in_a_trial_step_have_finite_sums(latent):
+    """float32 rounds r² of points far from the middle of their cell below -1: warnings are errors in these tests."""
+    Z = clumps()
+    lists, moved = cell_lists(Z, listed=4), Z.copy()
+    moved[::7] += 1e5 * np.random.default_rng(0).normal(size=Z[::7].shape)
+    found = cell_sums(moved, lists, latent, weights=np.ones(N))
+    assert np.isfinite(found.sums).all()
+    assert np.isfinite(found.pushes).all()

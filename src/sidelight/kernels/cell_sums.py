@@ -244,6 +244,7 @@ class _Field:
         z[:, :-1] *= -2.0
         R = z @ y.T
         R += norms[:, None]
+        np.maximum(R, 0.0, out=R)  # a trial step of the line search may be so long that float32 rounds below -1
         if self.profile is GAUSSIAN:
             np.minimum(R, _FARTHEST, out=R)
         weight = self.single[members].T
